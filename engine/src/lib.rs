@@ -1,0 +1,26 @@
+//! The kernel: an append-only, hash-chained log of records, a world that is a pure fold of their events, and the loop that runs an episode.
+//!
+//! It is generic over [`World`] and knows no office, no store, no thread and no clock but the simulated one.
+
+mod access;
+mod blob;
+mod collection;
+mod digest;
+mod id;
+mod random;
+mod time;
+mod tool;
+mod value;
+mod world;
+
+pub use access::{Accesses, Frame, Key, Read, ReadKind};
+pub use blob::{Blobs, CONTENT_INLINE_BYTES_MAX, Content, MemoryBlobs};
+pub use collection::{Applying, Collection, Tracked};
+pub use digest::{Canonical, Graded, StateDigest};
+pub use id::{Actor, BadDigest, BlobId, Day, EventId, RecordHash, Seq, Turn};
+pub use random::{RandomStream, Seed};
+pub use smol_str::SmolStr;
+pub use time::{SimDuration, SimTime};
+pub use tool::{ARGUMENT_BYTES_MAX, Audience, Effect, Kind, Parameter, Rejection, ToolCall, ToolSpec};
+pub use value::{VALUE_DEPTH_MAX, Value};
+pub use world::{Context, Decision, Difference, Looking, Wait, World};

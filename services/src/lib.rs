@@ -1,0 +1,8 @@
+//! The office: the [`dayshift_engine::World`] that we ship. Each service has its own folder with the same floor plan (state, events and
+//! `apply`, commands and `decide`, tools, keys); services do not know each other, and the office joins them.
+
+mod service;
+#[cfg(test)]
+mod testing;
+
+pub use service::{Desk, Service, unknown_question};
