@@ -4,6 +4,7 @@
 
 mod access;
 mod blob;
+mod chain;
 mod collection;
 mod digest;
 mod id;
@@ -15,6 +16,7 @@ mod world;
 
 pub use access::{Accesses, Frame, Key, Read, ReadKind};
 pub use blob::{Blobs, CONTENT_INLINE_BYTES_MAX, Content, MemoryBlobs};
+pub use chain::{BadLink, ENVELOPE_BYTES, Envelope, Head, RECORD_BYTES_MAX, RECORD_MAGIC, verify_chain};
 pub use collection::{Applying, Collection, Tracked};
 pub use digest::{Canonical, Graded, StateDigest};
 pub use id::{Actor, BadDigest, BlobId, Day, EventId, RecordHash, Seq, Turn};
