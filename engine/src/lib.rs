@@ -5,10 +5,19 @@
 mod access;
 mod blob;
 mod chain;
+mod check;
+pub mod codec;
 mod collection;
 mod digest;
+mod episode;
 mod id;
+mod log;
+mod plan;
 mod random;
+mod record;
+mod schedule;
+mod script;
+pub mod template;
 mod time;
 mod tool;
 mod value;
@@ -17,10 +26,21 @@ mod world;
 pub use access::{Accesses, Frame, Key, Read, ReadKind};
 pub use blob::{Blobs, CONTENT_INLINE_BYTES_MAX, Content, MemoryBlobs};
 pub use chain::{BadLink, ENVELOPE_BYTES, Envelope, Head, RECORD_BYTES_MAX, RECORD_MAGIC, verify_chain};
+pub use check::{CheckSpec, Checks, Moment};
+pub use codec::CodecError;
 pub use collection::{Applying, Collection, Tracked};
 pub use digest::{Canonical, Graded, StateDigest};
+pub use episode::{Episode, EpisodeError, Genesis, MESSAGE_BYTES_MAX, Prefix, SETTLE_RECORDS_MAX, Step};
 pub use id::{Actor, BadDigest, BlobId, Day, EventId, RecordHash, Seq, Turn};
+pub use log::Log;
+pub use plan::{
+    BadPlan, CALLS_PER_TURN_MAX, Clock, Plan, PlannedCommand, PlannedDay, PlannedEvent, PlannedPersona,
+    TURNS_PER_DAY_MAX, When,
+};
 pub use random::{RandomStream, Seed};
+pub use record::{Input, LOG_FORMAT, Outcome, PAYLOAD_INLINE_BYTES_MAX, Payload, Record, RecordHead, Request};
+pub use schedule::{CLOCK_KEY, Firing, Schedule};
+pub use script::{PastCall, Reaction, Scene, Script, ScriptError, log_keys};
 pub use smol_str::SmolStr;
 pub use time::{SimDuration, SimTime};
 pub use tool::{ARGUMENT_BYTES_MAX, Audience, Effect, Kind, Parameter, Rejection, ToolCall, ToolSpec};

@@ -257,7 +257,7 @@ impl ToolSpec {
             if *value == Value::Null && !parameter.required {
                 continue;
             }
-            if exceeds(value, ARGUMENT_BYTES_MAX) || value.is_deeper_than(VALUE_DEPTH_MAX) {
+            if value.weight() > ARGUMENT_BYTES_MAX || value.is_deeper_than(VALUE_DEPTH_MAX) {
                 return Err(Rejection::new(
                     "call/too-large",
                     format!(
@@ -314,19 +314,6 @@ impl fmt::Display for ToolSpec {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name)
     }
-}
-
-/// Returns whether all the text in `value` together is longer than `bytes_max`.
-fn exceeds(value: &Value, bytes_max: usize) -> bool {
-    fn size(value: &Value) -> usize {
-        match value {
-            Value::Text(text) => text.len(),
-            Value::List(items) => items.iter().map(|item| size(item) + 1).sum(),
-            Value::Map(map) => map.iter().map(|(key, item)| key.len() + size(item) + 1).sum(),
-            Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => 1,
-        }
-    }
-    size(value) > bytes_max
 }
 
 #[cfg(test)]

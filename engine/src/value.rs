@@ -106,6 +106,17 @@ impl Value {
         }
     }
 
+    /// Returns about how many bytes the value takes: all its text, and one byte for everything else.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::List(items) => items.iter().map(|item| item.weight() + 1).sum(),
+            Self::Map(map) => map.iter().map(|(key, item)| key.len() + item.weight() + 1).sum(),
+            Self::Null | Self::Bool(_) | Self::Int(_) | Self::Float(_) => 1,
+        }
+    }
+
     /// Returns whether lists and maps nest deeper than `levels`.
     #[must_use]
     pub fn is_deeper_than(&self, levels: usize) -> bool {

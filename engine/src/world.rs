@@ -4,8 +4,8 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::access::{Frame, Key};
 use crate::blob::{Blobs, CONTENT_INLINE_BYTES_MAX, Content};
@@ -168,7 +168,8 @@ impl<E> Decision<E> {
 }
 
 /// How long a caller waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Wait {
     /// Until the next thing that the agent would notice, at the latest the day's end.
     NextNotice,

@@ -1,0 +1,801 @@
+//! The episode loop: one call, room by room. Live execution and replay share [`Episode::absorb`], the one path on which a stored record is
+//! decoded and changes the world.
+
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use smol_str::SmolStr;
+
+use crate::access::{Accesses, Frame, Key};
+use crate::blob::Blobs;
+use crate::chain::BadLink;
+use crate::codec::{CodecError, Parts, Stored, encode_parts};
+use crate::collection::Applying;
+use crate::digest::Canonical;
+use crate::id::{Actor, BlobId, Day, Seq, Turn};
+use crate::log::Log;
+use crate::plan::{CALLS_PER_TURN_MAX, Clock, Plan, TURNS_PER_DAY_MAX, When};
+use crate::random::Seed;
+use crate::record::{Input, LOG_FORMAT, Outcome, Payload, RecordHead, Request};
+use crate::schedule::{Due, Observed, Schedule, event_id};
+use crate::script::{PastCall, Reaction, Scene, Script, ScriptError, log_keys};
+use crate::template::fill;
+use crate::time::SimTime;
+use crate::tool::{Audience, Rejection, ToolCall, ToolSpec};
+use crate::value::Value;
+use crate::world::{Context, Decision, Wait, World};
+
+/// How many records the world may make between two inputs. More means that personas or events set one another off without end.
+pub const SETTLE_RECORDS_MAX: u64 = 20_000;
+
+/// The longest message of an agent, in bytes (1 MiB).
+pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
+
+/// Why an episode cannot go on. The agent's mistakes are not among these: they are records.
+#[derive(Debug, thiserror::Error)]
+pub enum EpisodeError {
+    /// The episode has ended.
+    #[error("the episode has ended; reset or fork it to go on")]
+    Closed,
+    /// A message is too long to record; nothing was recorded.
+    #[error("the message has {bytes} bytes, and at most {MESSAGE_BYTES_MAX} are recorded; say less at once")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+    },
+    /// A command that lays out the initial world was refused.
+    #[error("the initial world cannot be laid out: {tool}: {rejection}")]
+    Setup {
+        /// Which command, from 0.
+        index: usize,
+        /// Its tool.
+        tool: SmolStr,
+        /// Why.
+        rejection: Rejection,
+    },
+    /// A blob is missing: the store is damaged.
+    #[error("the blob {0} is missing from the store; verify the run")]
+    BlobMissing(BlobId),
+    /// A script of the scenario failed.
+    #[error("a script of the scenario failed: {0}")]
+    Script(#[from] ScriptError),
+    /// A reference to an earlier event's answer leads nowhere.
+    #[error("the exogenous event '{event}' refers to '{reference}', which leads nowhere")]
+    Reference {
+        /// The event.
+        event: crate::id::EventId,
+        /// The reference.
+        reference: String,
+    },
+    /// The world does not come to rest.
+    #[error("events and personas set one another off without end: {SETTLE_RECORDS_MAX} records since the last input")]
+    Restless,
+    /// A record does not decode.
+    #[error(transparent)]
+    Codec(#[from] CodecError),
+    /// A record does not follow the log.
+    #[error(transparent)]
+    Link(#[from] BadLink),
+}
+
+/// What the agent gets back for an input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The record of the input.
+    pub seq: Seq,
+    /// The answer, or why the call was refused.
+    pub answer: Result<Value, Rejection>,
+    /// What the agent is told besides: loud events since, and the next day's notification.
+    pub notices: Vec<String>,
+    /// Whether the episode is over.
+    pub closed: bool,
+}
+
+/// The part of a log that depends on the scenario alone: genesis and initial world. Built once, shared by all its episodes.
+#[derive(Clone, Debug)]
+pub struct Prefix<W> {
+    world: W,
+    log: Log,
+    schedule: Schedule,
+}
+
+/// What stands in a genesis record.
+#[derive(Clone, Debug)]
+pub struct Genesis {
+    /// The scenario's id.
+    pub scenario: SmolStr,
+    /// The scenario's digest: the blob that lists its files.
+    pub digest: BlobId,
+    /// All blobs of the package.
+    pub blobs: Vec<BlobId>,
+    /// The simulated start.
+    pub epoch: SimTime,
+}
+
+impl<W: World> Prefix<W> {
+    /// Lays out the initial world by `setup`, in the name of the scenario.
+    ///
+    /// # Errors
+    ///
+    /// [`EpisodeError::Setup`] when a command is refused.
+    pub fn build(
+        world: W,
+        genesis: Genesis,
+        setup: Vec<ToolCall>,
+        script: Arc<dyn Script<W>>,
+        blobs: Arc<dyn Blobs>,
+    ) -> Result<Self, EpisodeError> {
+        let mut episode = Episode::blank(world, script, blobs);
+        let Genesis { scenario, digest, blobs, epoch } = genesis;
+        let accesses = Accesses { blobs, ..Accesses::default() };
+        let request = Request::Genesis { format: LOG_FORMAT, scenario, digest, epoch };
+        episode.schedule.now = epoch;
+        episode.append(Draft::of(Actor::Scenario, request), accesses, Vec::new(), Outcome::Done)?;
+        for (index, call) in setup.into_iter().enumerate() {
+            let tool = call.tool.clone();
+            if let (_, Err(rejection)) = episode.execute(Draft::of(Actor::Scenario, Request::Look), call)? {
+                return Err(EpisodeError::Setup { index, tool, rejection });
+            }
+        }
+        Ok(Self { world: episode.world, log: episode.log, schedule: episode.schedule })
+    }
+
+    /// Returns the log of the prefix.
+    #[must_use]
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+}
+
+/// One run of one scenario by one agent, from one seed. A clone is a fork: independent, and cheap whatever the size of world and log.
+pub struct Episode<W: World> {
+    world: W,
+    past: OrdMap<SmolStr, W>,
+    log: Log,
+    schedule: Schedule,
+    script: Arc<dyn Script<W>>,
+    blobs: Arc<dyn Blobs>,
+    scratch: Scratch,
+}
+
+/// Memory that is used again for every record.
+#[derive(Default)]
+struct Scratch {
+    buffer: Vec<u8>,
+    writes: Vec<Key>,
+    canonical: Canonical,
+}
+
+/// A record in the making: everything but what the decision brings.
+struct Draft {
+    actor: Actor,
+    turn: Option<Turn>,
+    event: Option<crate::id::EventId>,
+    causes: Vec<Seq>,
+    request: Request,
+}
+
+impl Draft {
+    fn of(actor: Actor, request: Request) -> Self {
+        Self { actor, turn: None, event: None, causes: Vec::new(), request }
+    }
+}
+
+impl<W: World> Clone for Episode<W> {
+    fn clone(&self) -> Self {
+        Self {
+            world: self.world.clone(),
+            past: self.past.clone(),
+            log: self.log.clone(),
+            schedule: self.schedule.clone(),
+            script: Arc::clone(&self.script),
+            blobs: Arc::clone(&self.blobs),
+            scratch: Scratch::default(),
+        }
+    }
+}
+
+impl<W: World> Episode<W> {
+    /// Opens an episode on `prefix`: the seed comes in and the first day opens. Returns it with the first notification.
+    ///
+    /// # Errors
+    ///
+    /// [`EpisodeError`] when a script of the scenario fails before the first day opens.
+    pub fn open(
+        prefix: &Prefix<W>,
+        seed: Seed,
+        script: Arc<dyn Script<W>>,
+        blobs: Arc<dyn Blobs>,
+    ) -> Result<(Self, Step), EpisodeError> {
+        let mut episode = Self {
+            world: prefix.world.clone(),
+            past: OrdMap::new(),
+            log: prefix.log.clone(),
+            schedule: prefix.schedule.clone(),
+            script,
+            blobs,
+            scratch: Scratch::default(),
+        };
+        let draft = Draft::of(Actor::Scenario, Request::Open { seed });
+        let seq = episode.append(draft, Accesses::default(), Vec::new(), Outcome::Done)?;
+        let step = episode.rest(seq, Ok(Value::Null))?;
+        Ok((episode, step))
+    }
+
+    /// Rebuilds an episode from its stored records: a pure fold. It goes on exactly where the records stop; what the world still owed when
+    /// it was cut off happens with [`Self::settle`].
+    ///
+    /// # Errors
+    ///
+    /// [`EpisodeError::Link`] or [`EpisodeError::Codec`] for the first record that does not follow or does not decode.
+    pub fn resume<'a>(
+        world: W,
+        records: impl IntoIterator<Item = &'a Arc<[u8]>>,
+        script: Arc<dyn Script<W>>,
+        blobs: Arc<dyn Blobs>,
+    ) -> Result<Self, EpisodeError> {
+        let mut episode = Self::blank(world, script, blobs);
+        for record in records {
+            episode.absorb(Arc::clone(record))?;
+        }
+        Ok(episode)
+    }
+
+    /// Does whatever the world still owes before the agent is asked again; nothing in an episode that was not cut off.
+    ///
+    /// # Errors
+    ///
+    /// [`EpisodeError`] when a script of the scenario fails.
+    pub fn settle(&mut self) -> Result<Vec<String>, EpisodeError> {
+        if !self.schedule.opened || self.schedule.closed {
+            return Ok(Vec::new());
+        }
+        let seq = Seq::new(self.log.head().count.saturating_sub(1));
+        Ok(self.rest(seq, Ok(Value::Null))?.notices)
+    }
+
+    /// Feeds one input.
+    ///
+    /// # Errors
+    ///
+    /// [`EpisodeError::Closed`] when the episode has ended; otherwise as [`Self::settle`].
+    pub fn input(&mut self, input: Input) -> Result<Step, EpisodeError> {
+        match input {
+            Input::Turn { text } => self.begin_turn(&text),
+            Input::Call(call) => self.call(call),
+            Input::HandOver { text } => self.hand_over(&text),
+        }
+    }
+
+    /// Begins a turn: one assistant message, whose calls follow.
+    ///
+    /// # Errors
+    ///
+    /// [`EpisodeError::Closed`] when the episode has ended.
+    pub fn begin_turn(&mut self, text: &str) -> Result<Step, EpisodeError> {
+        self.say(text, false)
+    }
+
+    /// Makes one call within the current turn; the first one of a day begins a turn without words.
+    ///
+    /// # Errors
+    ///
+    /// [`EpisodeError::Closed`] when the episode has ended; otherwise as [`Self::settle`]. A refusal is not an error.
+    pub fn call(&mut self, call: ToolCall) -> Result<Step, EpisodeError> {
+        if self.schedule.closed {
+            return Err(EpisodeError::Closed);
+        }
+        let turn = if self.schedule.turns_today == 0 { self.schedule.turn.next() } else { self.schedule.turn };
+        // The request is filled in by `execute`.
+        let draft = Draft { turn: Some(turn), ..Draft::of(Actor::Agent, Request::Look) };
+        let (seq, answer) = self.execute(draft, call)?;
+        self.rest(seq, answer)
+    }
+
+    /// Hands over: the day ends, and the next one opens or the episode closes. The step brings the next notification.
+    ///
+    /// # Errors
+    ///
+    /// [`EpisodeError::Closed`] when the episode has ended; otherwise as [`Self::settle`].
+    pub fn hand_over(&mut self, text: &str) -> Result<Step, EpisodeError> {
+        self.say(text, true)
+    }
+
+    /// Returns the world.
+    #[must_use]
+    pub fn world(&self) -> &W {
+        &self.world
+    }
+
+    /// Returns the log.
+    #[must_use]
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// Returns the simulated time.
+    #[must_use]
+    pub fn now(&self) -> SimTime {
+        self.schedule.now
+    }
+
+    /// Returns the current day; 0 before the first one opens.
+    #[must_use]
+    pub fn day(&self) -> Day {
+        self.schedule.day
+    }
+
+    /// Returns the agent's last turn; 0 before the first.
+    #[must_use]
+    pub fn turn(&self) -> Turn {
+        self.schedule.turn
+    }
+
+    /// Returns whether the episode has ended.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.schedule.closed
+    }
+
+    /// Returns the state of the timeline.
+    #[must_use]
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// Returns the timeline and the scripts.
+    #[must_use]
+    pub fn script(&self) -> &Arc<dyn Script<W>> {
+        &self.script
+    }
+
+    /// Returns where large content rests.
+    #[must_use]
+    pub fn blobs(&self) -> &Arc<dyn Blobs> {
+        &self.blobs
+    }
+
+    /// Returns the keys that the last record wrote, those of the log included. Empty unless something watches keys or
+    /// [`Self::absorb_traced`] was used.
+    #[must_use]
+    pub fn last_writes(&self) -> &[Key] {
+        &self.scratch.writes
+    }
+
+    /// Returns what scripts see now.
+    #[must_use]
+    pub fn scene<'a>(&'a self, frame: &'a Frame) -> Scene<'a, W> {
+        Scene {
+            world: &self.world,
+            past: &self.past,
+            log: &self.log,
+            time: self.schedule.now,
+            day: self.schedule.day,
+            seed: self.schedule.seed,
+            frame,
+            blobs: &*self.blobs,
+        }
+    }
+
+    /// Takes in one stored record: the one path on which records change the world.
+    ///
+    /// # Errors
+    ///
+    /// [`EpisodeError::Link`] or [`EpisodeError::Codec`] when it does not follow or does not decode.
+    pub fn absorb(&mut self, record: Arc<[u8]>) -> Result<(), EpisodeError> {
+        let traced = Schedule::watches_keys(self.script.plan());
+        self.absorb_record(record, None, traced).map(|_| ())
+    }
+
+    /// Takes in one stored record and keeps the keys that it wrote in [`Self::last_writes`]. Returns its decoded head.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::absorb`].
+    pub fn absorb_traced(&mut self, record: Arc<[u8]>) -> Result<RecordHead, EpisodeError> {
+        self.absorb_record(record, None, true)
+    }
+
+    /// Returns an episode without records, to absorb some.
+    #[must_use]
+    pub fn blank(world: W, script: Arc<dyn Script<W>>, blobs: Arc<dyn Blobs>) -> Self {
+        Self {
+            world,
+            past: OrdMap::new(),
+            log: Log::new(),
+            schedule: Schedule::default(),
+            script,
+            blobs,
+            scratch: Scratch::default(),
+        }
+    }
+
+    fn absorb_record(
+        &mut self,
+        record: Arc<[u8]>,
+        head: Option<RecordHead>,
+        traced: bool,
+    ) -> Result<RecordHead, EpisodeError> {
+        let stored = Stored::new(&record)?;
+        let head = head.map_or_else(|| stored.head(), Ok)?;
+        let events: Vec<W::Event> = stored.events()?;
+        let reaction = self.reaction(&head, stored)?;
+        let (seq, time) = (stored.seq(), stored.time());
+        self.log.push(record)?;
+        let Scratch { writes, canonical, .. } = &mut self.scratch;
+        writes.clear();
+        for event in events {
+            let sink = traced.then_some(&mut *writes);
+            self.world.apply(event, &mut Applying::new(seq, time, &head.actor, sink, canonical));
+        }
+        if traced {
+            writes.extend(log_keys(&head));
+        }
+        let script = Arc::clone(&self.script);
+        let plan = script.plan();
+        if matches!(head.request, Request::OpenDay { .. } | Request::Close) {
+            self.keep_past(plan);
+        }
+        let ends = head.request.tool().and_then(spec_of::<W>).map_or(time, |spec| time + spec.cost());
+        let observed = Observed { seq, time, head: &head, writes: &self.scratch.writes, reaction, ends };
+        self.schedule.observe(plan, observed);
+        Ok(head)
+    }
+
+    fn reaction(&self, head: &RecordHead, stored: Stored<'_>) -> Result<Option<Reaction>, EpisodeError> {
+        if head.request != Request::Look {
+            return Ok(None);
+        }
+        let Outcome::Answered(payload) = stored.outcome()? else { return Ok(None) };
+        Ok(Some(Reaction::from_value(&payload.load(stored.seq(), &*self.blobs)?)))
+    }
+
+    /// Keeps the world as it was at the end of the day that is over now.
+    fn keep_past(&mut self, plan: &Plan) {
+        if let Some(day) = (self.schedule.day.get() as usize).checked_sub(1).and_then(|index| plan.days.get(index)) {
+            self.past.insert(day.name.clone(), self.world.clone());
+        }
+    }
+
+    fn say(&mut self, text: &str, hand_over: bool) -> Result<Step, EpisodeError> {
+        if self.schedule.closed {
+            return Err(EpisodeError::Closed);
+        }
+        if text.len() > MESSAGE_BYTES_MAX {
+            return Err(EpisodeError::TooLong { bytes: text.len() });
+        }
+        let turn = Some(self.schedule.turn.next());
+        let request = Request::Message { text: text.to_owned(), hand_over };
+        let draft = Draft { turn, ..Draft::of(Actor::Agent, request) };
+        let seq = self.append(draft, Accesses::default(), Vec::new(), Outcome::Done)?;
+        self.rest(seq, Ok(Value::Null))
+    }
+
+    /// Lets the world come to rest and gathers what the agent is told.
+    fn rest(&mut self, seq: Seq, answer: Result<Value, Rejection>) -> Result<Step, EpisodeError> {
+        let before = self.log.head().count;
+        while self.settle_once()? {
+            if self.log.head().count - before > SETTLE_RECORDS_MAX {
+                return Err(EpisodeError::Restless);
+            }
+        }
+        let mut notices = Vec::new();
+        if self.log.head().count > before {
+            for record in self.log.since(before) {
+                match Stored::new(record)?.head()?.request {
+                    Request::Notify { text } => notices.push(text),
+                    // The notification repeats the lines before it.
+                    Request::OpenDay { notification, .. } => notices = vec![notification],
+                    Request::Genesis { .. }
+                    | Request::Open { .. }
+                    | Request::Call { .. }
+                    | Request::Message { .. }
+                    | Request::Look
+                    | Request::EndDay
+                    | Request::Close => {}
+                }
+            }
+        }
+        Ok(Step { seq, answer, notices, closed: self.schedule.closed })
+    }
+
+    /// Does the next thing that the world owes. Returns whether there was one.
+    fn settle_once(&mut self) -> Result<bool, EpisodeError> {
+        let script = Arc::clone(&self.script);
+        let plan = script.plan();
+        if self.schedule.closed {
+            return Ok(false);
+        }
+        if let Some((index, done)) = self.schedule.unfinished_event() {
+            self.continue_event(plan, index, done)?;
+            return Ok(true);
+        }
+        if let Some((index, look, call)) = self.schedule.unfinished_reaction() {
+            let actor = Actor::Persona(plan.personas[index].name.clone());
+            // A refusal is on record; the persona goes on with the next thing.
+            let _ = self.execute(Draft { causes: vec![look], ..Draft::of(actor, Request::Look) }, call)?;
+            return Ok(true);
+        }
+        for index in self.schedule.stirred_conditions(plan) {
+            if self.evaluate_condition(&*script, index)? {
+                return Ok(true);
+            }
+        }
+        let target = if self.schedule.handing_over { self.next_opening(plan) } else { self.schedule.horizon };
+        if let Some((time, due)) = self.schedule.next_due(target) {
+            self.schedule.advance_to(time);
+            match due {
+                Due::Opens(index) => self.schedule.reach_opening(time, index),
+                Due::Event(index) => self.event_due(plan, index),
+                Due::Look(index) => self.look(&*script, index)?,
+            }
+            return Ok(true);
+        }
+        self.arrive(plan, target)
+    }
+
+    /// Reaches the time up to which nothing more is due.
+    fn arrive(&mut self, plan: &Plan, target: SimTime) -> Result<bool, EpisodeError> {
+        if target > self.schedule.now {
+            // Conditions that read the clock are looked at once more before anything else.
+            self.schedule.advance_to(target);
+            return Ok(true);
+        }
+        if self.schedule.handing_over {
+            let next = self.schedule.day.get() as usize;
+            let draft = match plan.days.get(next) {
+                Some(day) => {
+                    let mut notification = day.notification.clone();
+                    for line in self.schedule.lines.iter() {
+                        notification.push_str("\n- ");
+                        notification.push_str(line);
+                    }
+                    Draft::of(Actor::World, Request::OpenDay { name: day.name.clone(), notification })
+                }
+                None => Draft::of(Actor::World, Request::Close),
+            };
+            self.append(draft, Accesses::default(), Vec::new(), Outcome::Done)?;
+            return Ok(true);
+        }
+        if plan.clock == Clock::Flowing && self.schedule.now >= self.schedule.day_ends(plan) {
+            let draft = Draft::of(Actor::World, Request::EndDay);
+            self.append(draft, Accesses::default(), Vec::new(), Outcome::Done)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn next_opening(&self, plan: &Plan) -> SimTime {
+        plan.days.get(self.schedule.day.get() as usize).map_or(plan.closes, |day| day.opens).max(self.schedule.now)
+    }
+
+    fn event_due(&mut self, plan: &Plan, index: usize) {
+        match plan.events[index].when {
+            When::Condition { at_deadline: false, .. } => self.schedule.expire_condition(plan, index),
+            When::Condition { .. } | When::At(_) | When::After { .. } => self.schedule.start_event(plan, index),
+        }
+    }
+
+    /// Carries out the next command of the event at `index`, or tells its notice.
+    fn continue_event(&mut self, plan: &Plan, index: usize, done: usize) -> Result<(), EpisodeError> {
+        let event = &plan.events[index];
+        let id = Some(event_id(plan, index));
+        let causes = match self.schedule.firing(index) {
+            Some(firing) => firing.records[..1].to_vec(),
+            None => self.causes_of(plan, index),
+        };
+        match event.commands.get(done) {
+            Some(command) => {
+                let mut call = command.call.clone();
+                self.fill_references(plan, index, &mut call.arguments)?;
+                let draft = Draft { event: id, causes, ..Draft::of(command.actor.clone(), Request::Look) };
+                // A refusal is on record; the event goes on with its next command.
+                let _ = self.execute(draft, call)?;
+            }
+            None => {
+                let text = event.notice.clone().unwrap_or_default();
+                let draft = Draft { event: id, causes, ..Draft::of(Actor::World, Request::Notify { text }) };
+                self.append(draft, Accesses::default(), Vec::new(), Outcome::Done)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the records without which the event at `index` would not happen: the event before it, or what its condition read.
+    fn causes_of(&self, plan: &Plan, index: usize) -> Vec<Seq> {
+        match &plan.events[index].when {
+            When::At(_) => Vec::new(),
+            When::After { event, .. } => plan
+                .event_index(event)
+                .and_then(|other| self.schedule.firing(other))
+                .map_or_else(Vec::new, |firing| firing.records.clone()),
+            When::Condition { .. } => self.schedule.held(index).to_vec(),
+        }
+    }
+
+    fn evaluate_condition(&mut self, script: &dyn Script<W>, index: usize) -> Result<bool, EpisodeError> {
+        let frame = Frame::new();
+        let holds = script.holds(index, &self.scene(&frame))?;
+        let accesses = frame.close();
+        missing(&accesses)?;
+        if !holds {
+            self.schedule.rest_condition(index, accesses.reads);
+            return Ok(false);
+        }
+        let precise = accesses.reads.iter().filter(|read| read.kind != crate::access::ReadKind::Scan);
+        let mut writers: Vec<Seq> = precise.map(|read| read.written).filter(|seq| seq.get() > 0).collect();
+        writers.sort_unstable();
+        writers.dedup();
+        self.schedule.hold_condition(script.plan(), index, writers);
+        Ok(true)
+    }
+
+    fn look(&mut self, script: &dyn Script<W>, index: usize) -> Result<(), EpisodeError> {
+        let (memory, causes) = self.schedule.mind(index);
+        let frame = Frame::new();
+        let reaction = script.react(index, &memory, &self.scene(&frame))?;
+        let actor = Actor::Persona(script.plan().personas[index].name.clone());
+        let outcome = Outcome::Answered(Payload::store(reaction.to_value(), &frame, &*self.blobs));
+        let accesses = frame.close();
+        missing(&accesses)?;
+        self.append(Draft { causes, ..Draft::of(actor, Request::Look) }, accesses, Vec::new(), outcome)?;
+        Ok(())
+    }
+
+    fn fill_references(&self, plan: &Plan, index: usize, arguments: &mut Value) -> Result<(), EpisodeError> {
+        fill(arguments, &|reference| {
+            let (event, path) = reference.split_once('.')?;
+            let firing = self.schedule.firing(plan.event_index(&crate::id::EventId::new(event))?)?;
+            firing.records.iter().rev().find_map(|seq| {
+                let call = PastCall::read(self.log.stored(*seq).ok()?, &*self.blobs).ok()??;
+                path.split('.').try_fold(call.answer.ok()?, |value, part| value.get(part).cloned())
+            })
+        })
+        .map_err(|reference| EpisodeError::Reference { event: event_id(plan, index), reference })
+    }
+
+    /// Decides `call` and appends its record. Returns the record and the answer.
+    fn execute(&mut self, draft: Draft, call: ToolCall) -> Result<(Seq, Result<Value, Rejection>), EpisodeError> {
+        let frame = Frame::new();
+        let decided = self.decide(&draft, &call, &frame);
+        let (events, answer, wait) = match decided {
+            Ok(decision) => (decision.events, Ok(decision.answer), decision.wait),
+            Err(rejection) => (Vec::new(), Err(rejection), None),
+        };
+        let outcome = match &answer {
+            Ok(value) => Outcome::Answered(Payload::store(value.clone(), &frame, &*self.blobs)),
+            Err(rejection) => Outcome::Refused(rejection.clone()),
+        };
+        let arguments = Payload::store(call.arguments, &frame, &*self.blobs);
+        let accesses = frame.close();
+        missing(&accesses)?;
+        let draft = Draft { request: Request::Call { tool: call.tool, arguments }, ..draft };
+        let seq = self.append_waiting(draft, accesses, events, outcome, wait)?;
+        Ok((seq, answer))
+    }
+
+    fn decide(&self, draft: &Draft, call: &ToolCall, frame: &Frame) -> Result<Decision<W::Event>, Rejection> {
+        let spec = spec_of::<W>(&call.tool)
+            .filter(|spec| spec.audience == Audience::Everybody || draft.actor != Actor::Agent)
+            .ok_or_else(|| unknown_tool::<W>(&call.tool))?;
+        if draft.actor == Actor::Agent {
+            self.admit_turn()?;
+        }
+        spec.admit(call)?;
+        let context = Context {
+            seq: Seq::new(self.log.head().count),
+            time: self.schedule.now,
+            actor: &draft.actor,
+            turn: draft.turn,
+            seed: self.schedule.seed,
+            frame,
+            blobs: &*self.blobs,
+        };
+        let decision = self.world.decide(call, &context)?;
+        if decision.wait.is_some() && self.script.plan().clock == Clock::Staged {
+            return Err(Rejection::new(
+                "clock/stands-still",
+                "time stands still within a day; hand over to go on to the next one",
+            ));
+        }
+        Ok(decision)
+    }
+
+    fn admit_turn(&self) -> Result<(), Rejection> {
+        let plan = self.script.plan();
+        let turns_max = plan.turns_per_day_max.unwrap_or(TURNS_PER_DAY_MAX);
+        if self.schedule.turns_today > turns_max {
+            let message = format!("the {turns_max} turns of this day are used up; hand over to go on");
+            return Err(Rejection::new("turn/too-many", message));
+        }
+        let calls_max = plan.calls_per_turn_max.unwrap_or(CALLS_PER_TURN_MAX);
+        if self.schedule.calls_in_turn >= calls_max {
+            let message = format!("a turn holds at most {calls_max} calls; begin another one");
+            return Err(Rejection::new("turn/too-many-calls", message));
+        }
+        Ok(())
+    }
+
+    fn append(
+        &mut self,
+        draft: Draft,
+        accesses: Accesses,
+        events: Vec<W::Event>,
+        outcome: Outcome,
+    ) -> Result<Seq, EpisodeError> {
+        self.append_waiting(draft, accesses, events, outcome, None)
+    }
+
+    fn append_waiting(
+        &mut self,
+        draft: Draft,
+        accesses: Accesses,
+        events: Vec<W::Event>,
+        outcome: Outcome,
+        wait: Option<Wait>,
+    ) -> Result<Seq, EpisodeError> {
+        let opens_day = matches!(draft.request, Request::OpenDay { .. });
+        let day = if opens_day { self.schedule.day.next() } else { self.schedule.day };
+        let Draft { actor, turn, event, mut causes, request } = draft;
+        causes.extend(accesses.causes);
+        causes.sort_unstable();
+        causes.dedup();
+        let head = RecordHead {
+            actor,
+            turn,
+            day,
+            event,
+            causes,
+            request,
+            wait,
+            blobs: accesses.blobs,
+            untracked: accesses.untracked,
+        };
+        let previous = self.log.head();
+        let seq = Seq::new(previous.count);
+        let parts = Parts {
+            seq,
+            time: self.schedule.now,
+            head: &head,
+            reads: &accesses.reads,
+            events: &events,
+            outcome: &outcome,
+        };
+        let buffer = encode_parts(previous.hash, &parts, std::mem::take(&mut self.scratch.buffer));
+        let record: Arc<[u8]> = buffer.as_slice().into();
+        self.scratch.buffer = buffer;
+        let traced = Schedule::watches_keys(self.script.plan());
+        self.absorb_record(record, Some(head), traced)?;
+        Ok(seq)
+    }
+}
+
+fn missing(accesses: &Accesses) -> Result<(), EpisodeError> {
+    accesses.missing.map_or(Ok(()), |id| Err(EpisodeError::BlobMissing(id)))
+}
+
+/// Returns the tool `name`. The tools are sorted by name.
+fn spec_of<W: World>(name: &str) -> Option<&'static ToolSpec> {
+    let tools = W::tools();
+    tools.binary_search_by(|spec| spec.name.cmp(name)).ok().map(|index| tools[index])
+}
+
+fn unknown_tool<W: World>(name: &str) -> Rejection {
+    let service = name.split('.').next().unwrap_or_default();
+    let offered = |spec: &&&ToolSpec| spec.audience == Audience::Everybody;
+    let same: Vec<&str> = W::tools()
+        .iter()
+        .filter(offered)
+        .map(|spec| spec.name)
+        .filter(|tool| tool.split('.').next() == Some(service))
+        .collect();
+    let known = if same.is_empty() {
+        let mut services: Vec<&str> =
+            W::tools().iter().filter(offered).filter_map(|spec| spec.name.split('.').next()).collect();
+        services.dedup();
+        format!("the services are {}", services.join(", "))
+    } else {
+        format!("{service} offers {}", same.join(", "))
+    };
+    Rejection::new("call/unknown-tool", format!("there is no tool '{name}'; {known}"))
+}
