@@ -20,6 +20,8 @@ mod script;
 pub mod template;
 mod time;
 mod tool;
+#[cfg(feature = "testing")]
+pub mod toy;
 mod value;
 mod world;
 
