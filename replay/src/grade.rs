@@ -1,0 +1,395 @@
+//! Grading: folds a log, follows every check through it, and reports verdicts with their evidence. Verdicts are derived and never stored
+//! in the log, so that one log can be graded by several versions of the checks.
+//!
+//! Checks are evaluated where a segment (a maximal run of records with one actor and turn) ends, and only those of which the segment
+//! wrote a key that their last evaluation read. A check that counts at the end of a day is followed from the beginning and frozen when the
+//! day ends, so that work done early is credited to the turns that did it. A constraint starts at 1 and can only fall.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use dayshift_engine::{
+    Actor, CLOCK_KEY, CheckSpec, Checks, Day, Episode, EpisodeError, Frame, Head, Key, Moment, Read, ReadKind, RecordHead, Request,
+    Seq, SimTime, SmolStr, Turn, World,
+};
+
+use crate::ReplayError;
+
+/// What grading found in one log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// Where the log ends: the history that was graded.
+    pub head: Head,
+    /// The agent's turns.
+    pub turns: u32,
+    /// The verdicts, in the author's order.
+    pub verdicts: Vec<Verdict>,
+    /// The weighted share of levels before red lines cap it, in [0, 1].
+    pub uncapped: f64,
+    /// The score, in [0, 1].
+    pub score: f64,
+    /// The score at the beginning of the episode, before anybody did anything.
+    pub start: f64,
+    /// The weighted share of levels of the checks of each day, by the day's index from 0.
+    pub days: BTreeMap<usize, f64>,
+    /// Whether the score reaches the scenario's threshold.
+    pub passed: bool,
+    /// Whether every check stands at its full level and no red line was crossed.
+    pub strict: bool,
+    /// Whether the episode came to its end; the verdicts of an unfinished one are provisional.
+    pub finished: bool,
+    /// How the levels moved, in log order.
+    pub moves: Vec<Move>,
+    /// The red lines that were crossed, in log order.
+    pub crossings: Vec<CrossedLine>,
+    /// The record at which the episode opened; what is before it depends on the scenario alone.
+    pub opened: Seq,
+    /// How many times a check was evaluated.
+    pub evaluations: u64,
+}
+
+/// One check's result at the end of the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The check.
+    pub spec: CheckSpec,
+    /// Its share of the score: the weights sum to 1.
+    pub weight: f64,
+    /// Its level in the initial world, in [0, 1].
+    pub start: f64,
+    /// Its level at its moment, in [0, 1].
+    pub level: f64,
+    /// What it read in its last evaluation.
+    pub evidence: Vec<Evidence>,
+    /// Whether that evaluation read something that no key stands for.
+    pub untracked: bool,
+    /// Why it could not be evaluated; it then counts as failed.
+    pub error: Option<String>,
+}
+
+/// One piece of evidence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// What was read.
+    pub read: Read,
+    /// The turn of the record that last wrote it, if the agent did.
+    pub turn: Option<Turn>,
+}
+
+/// One check's level moved within one segment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Move {
+    /// The check, by its index.
+    pub check: usize,
+    /// The last record of the segment.
+    pub at: Seq,
+    /// Who acted.
+    pub actor: Actor,
+    /// The agent's turn, if the agent did.
+    pub turn: Option<Turn>,
+    /// On which day.
+    pub day: Day,
+    /// The level where the segment began.
+    pub before: f64,
+    /// The level where the segment ended.
+    pub after: f64,
+    /// The last writers of the items and memberships that the evaluation read.
+    pub roots: Vec<Seq>,
+    /// Whether the evaluation read something that no key stands for.
+    pub untracked: bool,
+}
+
+/// A red line that was crossed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CrossedLine {
+    /// The check, by its index.
+    pub check: usize,
+    /// The last record of the segment that crossed it.
+    pub at: Seq,
+    /// What the score cannot exceed any more.
+    pub cap: f64,
+}
+
+/// Follows the checks along an episode that is folded or played elsewhere.
+pub struct Grader<W: World> {
+    checks: Arc<dyn Checks<W>>,
+    states: Vec<State>,
+    watchers: BTreeMap<Key, BTreeSet<usize>>,
+    written: BTreeSet<Key>,
+    turn_of: BTreeMap<Seq, Turn>,
+    segment: Option<(Actor, Option<Turn>)>,
+    last: Seq,
+    day: Day,
+    looked_at: SimTime,
+    opened: Option<Seq>,
+    moves: Vec<Move>,
+    crossings: Vec<CrossedLine>,
+    evaluations: u64,
+}
+
+/// Where one check stands.
+#[derive(Default)]
+struct State {
+    start: f64,
+    level: f64,
+    reads: Vec<Read>,
+    untracked: bool,
+    error: Option<String>,
+    frozen: bool,
+}
+
+/// Grades the log that `episode` has absorbed so far by folding its records again from `blank`.
+///
+/// # Errors
+///
+/// [`ReplayError::Episode`] when a record does not follow or does not decode.
+pub fn grade<W: World>(
+    blank: Episode<W>,
+    records: &[Arc<[u8]>],
+    checks: Arc<dyn Checks<W>>,
+) -> Result<Report, ReplayError> {
+    let mut grader = Grader::new(checks);
+    let mut episode = blank;
+    for record in records {
+        grader.absorb(&mut episode, Arc::clone(record))?;
+    }
+    Ok(grader.report(&episode))
+}
+
+impl<W: World> Grader<W> {
+    /// Returns a grader that has seen nothing.
+    #[must_use]
+    pub fn new(checks: Arc<dyn Checks<W>>) -> Self {
+        let states = checks.specs().iter().map(|_| State::default()).collect();
+        Self {
+            checks,
+            states,
+            watchers: BTreeMap::new(),
+            written: BTreeSet::new(),
+            turn_of: BTreeMap::new(),
+            segment: None,
+            last: Seq::default(),
+            day: Day::default(),
+            looked_at: SimTime::default(),
+            opened: None,
+            moves: Vec::new(),
+            crossings: Vec::new(),
+            evaluations: 0,
+        }
+    }
+
+    /// Lets `episode` absorb the next record, and evaluates the checks that a segment ending before it concerns.
+    ///
+    /// # Errors
+    ///
+    /// [`EpisodeError`] when the record does not follow or does not decode.
+    pub fn absorb(&mut self, episode: &mut Episode<W>, record: Arc<[u8]>) -> Result<(), EpisodeError> {
+        let head = dayshift_engine::codec::Stored::new(&record)?.head()?;
+        let segment = (head.actor.clone(), head.turn);
+        let ends_day = matches!(head.request, Request::OpenDay { .. } | Request::Close);
+        if self.segment.as_ref().is_some_and(|open| *open != segment) || ends_day {
+            self.settle(episode);
+        }
+        if ends_day {
+            self.freeze(head.day, &head.request);
+        }
+        let head = episode.absorb_traced(record)?;
+        self.note(episode, &head, segment);
+        Ok(())
+    }
+
+    /// Evaluates what the open segment concerns: at the end of a log, or for a reward in the middle of one.
+    pub fn settle(&mut self, episode: &Episode<W>) {
+        if self.opened.is_none() {
+            return;
+        }
+        if episode.now() != self.looked_at {
+            self.looked_at = episode.now();
+            self.written.insert(Key::new(CLOCK_KEY));
+        }
+        let concerned: BTreeSet<usize> =
+            self.written.iter().filter_map(|key| self.watchers.get(key)).flatten().copied().collect();
+        self.written.clear();
+        for check in concerned {
+            if !self.states[check].frozen {
+                self.evaluate(episode, check);
+            }
+        }
+    }
+
+    /// Returns the score of what was seen so far: uncapped, and as red lines cap it.
+    #[must_use]
+    pub fn scores(&self) -> (f64, f64) {
+        let weights = self.weights();
+        let uncapped = weights.iter().zip(&self.states).map(|(weight, state)| weight * state.level).sum();
+        let score = self.crossings.iter().fold(uncapped, |score: f64, crossed| score.min(crossed.cap));
+        (uncapped, score)
+    }
+
+    /// Returns the report on what was seen so far.
+    #[must_use]
+    pub fn report(mut self, episode: &Episode<W>) -> Report {
+        self.settle(episode);
+        let weights = self.weights();
+        let (uncapped, score) = self.scores();
+        let start = weights.iter().zip(&self.states).map(|(weight, state)| weight * state.start).sum();
+        let specs = self.checks.specs();
+        let mut days: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+        for ((spec, weight), state) in specs.iter().zip(&weights).zip(&self.states) {
+            if let Moment::EndOfDay(day) = spec.moment {
+                let (share, total) = days.entry(day).or_default();
+                *share += weight * state.level;
+                *total += weight;
+            }
+        }
+        let turn_of = &self.turn_of;
+        let evidence = |read: &Read| Evidence { read: read.clone(), turn: turn_of.get(&read.written).copied() };
+        let verdicts: Vec<Verdict> = specs
+            .iter()
+            .zip(&weights)
+            .zip(&self.states)
+            .map(|((spec, weight), state)| Verdict {
+                spec: spec.clone(),
+                weight: *weight,
+                start: state.start,
+                level: state.level,
+                evidence: state.reads.iter().map(evidence).collect(),
+                untracked: state.untracked,
+                error: state.error.clone(),
+            })
+            .collect();
+        Report {
+            head: episode.log().head(),
+            turns: episode.turn().get(),
+            uncapped,
+            score,
+            start,
+            days: days.into_iter().filter(|(_, (_, total))| *total > 0.0).map(|(day, (share, total))| (day, share / total)).collect(),
+            passed: score >= self.checks.threshold(),
+            strict: verdicts.iter().all(|verdict| verdict.level >= 1.0) && self.crossings.is_empty(),
+            finished: episode.is_closed(),
+            verdicts,
+            moves: self.moves,
+            crossings: self.crossings,
+            opened: self.opened.unwrap_or_default(),
+            evaluations: self.evaluations,
+        }
+    }
+
+    fn note(&mut self, episode: &Episode<W>, head: &RecordHead, segment: (Actor, Option<Turn>)) {
+        self.last = Seq::new(episode.log().head().count - 1);
+        self.day = head.day;
+        if let Some(turn) = head.turn {
+            self.turn_of.insert(self.last, turn);
+        }
+        self.segment = Some(segment);
+        if self.opened.is_some() {
+            self.written.extend(episode.last_writes().iter().cloned());
+        } else if matches!(head.request, Request::Open { .. }) {
+            self.open(episode);
+        }
+    }
+
+    /// Looks at every check for the first time: the levels of the initial world.
+    fn open(&mut self, episode: &Episode<W>) {
+        self.opened = Some(self.last);
+        self.looked_at = episode.now();
+        for check in 0..self.states.len() {
+            let constraint = matches!(self.checks.specs()[check].moment, Moment::Throughout { .. });
+            let level = self.look(episode, check);
+            let state = &mut self.states[check];
+            state.start = if constraint { 1.0 } else { level };
+            state.level = state.start;
+            if constraint && level < 1.0 {
+                self.arrive(check, level);
+            }
+        }
+    }
+
+    fn evaluate(&mut self, episode: &Episode<W>, check: usize) {
+        let level = self.look(episode, check);
+        self.arrive(check, level);
+    }
+
+    /// Evaluates a check and keeps what it read.
+    fn look(&mut self, episode: &Episode<W>, check: usize) -> f64 {
+        self.evaluations += 1;
+        let frame = Frame::new();
+        let result = self.checks.level(check, &episode.scene(&frame));
+        let accesses = frame.close();
+        let state = &mut self.states[check];
+        for read in std::mem::replace(&mut state.reads, accesses.reads) {
+            if let Some(watchers) = self.watchers.get_mut(&read.key) {
+                watchers.remove(&check);
+            }
+        }
+        for read in &state.reads {
+            self.watchers.entry(read.key.clone()).or_default().insert(check);
+        }
+        state.untracked = accesses.untracked;
+        state.error = result.as_ref().err().map(ToString::to_string);
+        result.unwrap_or_default().clamp(0.0, 1.0)
+    }
+
+    /// Takes a check to `level`, if that is a move.
+    fn arrive(&mut self, check: usize, level: f64) {
+        let moment = self.checks.specs()[check].moment;
+        let state = &mut self.states[check];
+        let before = state.level;
+        let after = if matches!(moment, Moment::Throughout { .. }) { before.min(level) } else { level };
+        if after == before {
+            return;
+        }
+        state.level = after;
+        let precise = state.reads.iter().filter(|read| read.kind != ReadKind::Scan).map(|read| read.written);
+        let roots: BTreeSet<Seq> = precise.filter(|seq| seq.get() > 0).collect();
+        let (actor, turn) = self.segment.clone().unwrap_or((Actor::Scenario, None));
+        self.moves.push(Move {
+            check,
+            at: self.last,
+            actor,
+            turn,
+            day: self.day,
+            before,
+            after,
+            roots: roots.into_iter().collect(),
+            untracked: state.untracked,
+        });
+        if let Moment::Throughout { cap: Some(cap) } = moment
+            && before >= 1.0
+        {
+            self.crossings.push(CrossedLine { check, at: self.last, cap });
+        }
+    }
+
+    /// Freezes the checks of the day that is over when `request` is recorded.
+    fn freeze(&mut self, day: Day, request: &Request) {
+        // An opening record bears the day that it opens; a closing one the last day.
+        let over = match request {
+            Request::OpenDay { .. } => (day.get() as usize).checked_sub(2),
+            _ => (day.get() as usize).checked_sub(1),
+        };
+        for (spec, state) in self.checks.specs().iter().zip(&mut self.states) {
+            if let Moment::EndOfDay(of) = spec.moment {
+                state.frozen |= over.is_some_and(|over| of <= over);
+            }
+        }
+    }
+
+    fn weights(&self) -> Vec<f64> {
+        let total: f64 = self.checks.specs().iter().map(|spec| spec.weight).sum();
+        let scale = if total > 0.0 { total } else { 1.0 };
+        self.checks.specs().iter().map(|spec| spec.weight / scale).collect()
+    }
+}
+
+/// Returns the name of a check's moment for people, with the names of the days.
+#[must_use]
+pub fn moment_name(moment: Moment, days: &[SmolStr]) -> String {
+    match moment {
+        Moment::EndOfDay(day) => days.get(day).map_or_else(|| format!("end of day {}", day + 1), |name| format!("end of {name}")),
+        Moment::Final => "final".to_owned(),
+        Moment::Throughout { cap: None } => "throughout".to_owned(),
+        Moment::Throughout { cap: Some(cap) } => format!("red line (cap {cap})"),
+    }
+}
