@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dayshift_engine::{
-    Actor, CLOCK_KEY, CheckSpec, Checks, Day, Episode, EpisodeError, Frame, Head, Key, Moment, Read, ReadKind, RecordHead, Request,
-    Seq, SimTime, SmolStr, Turn, World,
+    Actor, CLOCK_KEY, CheckSpec, Checks, Day, Episode, EpisodeError, Frame, Head, Key, Moment, Read, ReadKind,
+    RecordHead, Request, Seq, SimTime, SmolStr, Turn, World,
 };
 
 use crate::ReplayError;
@@ -110,7 +110,7 @@ pub struct CrossedLine {
     pub cap: f64,
 }
 
-/// Follows the checks along an episode that is folded or played elsewhere.
+/// Follows the checks along an episode that is folded or played elsewhere. A clone goes its own way from here.
 pub struct Grader<W: World> {
     checks: Arc<dyn Checks<W>>,
     states: Vec<State>,
@@ -127,8 +127,24 @@ pub struct Grader<W: World> {
     evaluations: u64,
 }
 
+impl<W: World> Clone for Grader<W> {
+    fn clone(&self) -> Self {
+        Self {
+            checks: Arc::clone(&self.checks),
+            states: self.states.clone(),
+            watchers: self.watchers.clone(),
+            written: self.written.clone(),
+            turn_of: self.turn_of.clone(),
+            segment: self.segment.clone(),
+            moves: self.moves.clone(),
+            crossings: self.crossings.clone(),
+            ..*self
+        }
+    }
+}
+
 /// Where one check stands.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct State {
     start: f64,
     level: f64,
@@ -191,7 +207,7 @@ impl<W: World> Grader<W> {
             self.settle(episode);
         }
         if ends_day {
-            self.freeze(head.day, &head.request);
+            self.freeze(head.day, head.request == Request::Close);
         }
         let head = episode.absorb_traced(record)?;
         self.note(episode, &head, segment);
@@ -264,7 +280,11 @@ impl<W: World> Grader<W> {
             uncapped,
             score,
             start,
-            days: days.into_iter().filter(|(_, (_, total))| *total > 0.0).map(|(day, (share, total))| (day, share / total)).collect(),
+            days: days
+                .into_iter()
+                .filter(|(_, (_, total))| *total > 0.0)
+                .map(|(day, (share, total))| (day, share / total))
+                .collect(),
             passed: score >= self.checks.threshold(),
             strict: verdicts.iter().all(|verdict| verdict.level >= 1.0) && self.crossings.is_empty(),
             finished: episode.is_closed(),
@@ -362,13 +382,9 @@ impl<W: World> Grader<W> {
         }
     }
 
-    /// Freezes the checks of the day that is over when `request` is recorded.
-    fn freeze(&mut self, day: Day, request: &Request) {
-        // An opening record bears the day that it opens; a closing one the last day.
-        let over = match request {
-            Request::OpenDay { .. } => (day.get() as usize).checked_sub(2),
-            _ => (day.get() as usize).checked_sub(1),
-        };
+    /// Freezes the checks of the day that is over. An opening record bears the day that it opens, a closing one the last day.
+    fn freeze(&mut self, day: Day, closes: bool) {
+        let over = (day.get() as usize).checked_sub(if closes { 1 } else { 2 });
         for (spec, state) in self.checks.specs().iter().zip(&mut self.states) {
             if let Moment::EndOfDay(of) = spec.moment {
                 state.frozen |= over.is_some_and(|over| of <= over);
@@ -387,7 +403,9 @@ impl<W: World> Grader<W> {
 #[must_use]
 pub fn moment_name(moment: Moment, days: &[SmolStr]) -> String {
     match moment {
-        Moment::EndOfDay(day) => days.get(day).map_or_else(|| format!("end of day {}", day + 1), |name| format!("end of {name}")),
+        Moment::EndOfDay(day) => {
+            days.get(day).map_or_else(|| format!("end of day {}", day + 1), |name| format!("end of {name}"))
+        }
         Moment::Final => "final".to_owned(),
         Moment::Throughout { cap: None } => "throughout".to_owned(),
         Moment::Throughout { cap: Some(cap) } => format!("red line (cap {cap})"),

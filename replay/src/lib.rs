@@ -1,10 +1,12 @@
 //! Everything that reads a log back, generic over the same [`dayshift_engine::World`]: grading, re-execution, the dependency graph and credit.
 //! Nothing here writes to the log that it reads.
 
+mod account;
 pub mod credit;
 mod grade;
 mod reexecute;
 
+pub use account::{Account, Audited};
 pub use grade::{CrossedLine, Evidence, Grader, Move, Report, Verdict, grade, moment_name};
 pub use reexecute::{Divergence, Inputs, Reexecution, reexecute};
 

@@ -152,7 +152,11 @@ fn explain<W: World>(recorded: &[u8], now: &[u8]) -> Result<Divergence, CodecErr
         }
     }
     for read in right.reads.iter().filter(|read| !left.reads.iter().any(|other| other.key == read.key)) {
-        differences.push((format!("read of {}", read.key), "not read".to_owned(), format!("written by record {}", read.written)));
+        differences.push((
+            format!("read of {}", read.key),
+            "not read".to_owned(),
+            format!("written by record {}", read.written),
+        ));
         keys.push(read.key.clone());
     }
     for index in 0..left.events.len().max(right.events.len()) {
