@@ -28,6 +28,9 @@ pub enum Edge {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edges {
     sources: BTreeMap<Seq, BTreeMap<Seq, Edge>>,
+    /// Flows from an earlier call of the same turn. They are no evidence, since a turn's calls are asked before any is answered, and
+    /// credit does not follow them; but dependency-closed replay looks for the value, so a slice must hold its source.
+    within_turns: BTreeMap<Seq, BTreeSet<Seq>>,
 }
 
 impl Edge {
@@ -64,12 +67,15 @@ impl Edges {
                 continue;
             }
             let arguments = entities(&step.arguments);
-            for value in &arguments {
-                if let Some((origin, turn)) = origins.get(value)
-                    && !known.contains(value)
-                    && *turn != step.turn
-                {
-                    edges.add(step.seq, *origin, || Edge::ToolOutputFlow { value: value.clone() });
+            for value in arguments.iter().filter(|value| !known.contains(*value)) {
+                match origins.get(value) {
+                    Some((origin, turn)) if *turn != step.turn => {
+                        edges.add(step.seq, *origin, || Edge::ToolOutputFlow { value: value.clone() });
+                    }
+                    Some((origin, _)) => {
+                        edges.within_turns.entry(step.seq).or_default().insert(*origin);
+                    }
+                    None => {}
                 }
             }
             for value in entities(&step.output) {
@@ -92,7 +98,7 @@ impl Edges {
         self.sources.iter().flat_map(|(seq, sources)| sources.iter().map(|(source, edge)| (*seq, *source, edge)))
     }
 
-    /// Returns `roots` and everything that they depend on, directly or through others: their backward closure.
+    /// Returns `roots` and everything that they need, directly or through others: their backward closure.
     #[must_use]
     pub fn closure(&self, roots: impl IntoIterator<Item = Seq>) -> BTreeSet<Seq> {
         let mut open: Vec<Seq> = roots.into_iter().collect();
@@ -100,6 +106,7 @@ impl Edges {
         while let Some(seq) = open.pop() {
             if seq.get() != 0 && reached.insert(seq) {
                 open.extend(self.sources(seq).map(|(source, _)| source));
+                open.extend(self.within_turns.get(&seq).into_iter().flatten());
             }
         }
         reached
