@@ -5,10 +5,12 @@ mod account;
 pub mod credit;
 mod grade;
 mod reexecute;
+mod transcript;
 
 pub use account::{Account, Audited};
 pub use grade::{CrossedLine, Evidence, Grader, Move, Report, Verdict, grade, moment_name};
 pub use reexecute::{Divergence, Inputs, Reexecution, reexecute};
+pub use transcript::{Exchange, Transcript};
 
 use dayshift_engine::{CodecError, EpisodeError};
 

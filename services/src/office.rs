@@ -1,0 +1,195 @@
+//! The office: all services joined into one world. It routes calls, seats the caller at a desk, and writes the effects that cross from one
+//! service into another, since services do not know each other.
+
+use std::sync::{Arc, LazyLock};
+
+use dayshift_engine::{
+    Actor, Applying, Context, Decision, Difference, Looking, Rejection, StateDigest, ToolCall, ToolSpec, Value, World, map,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::chat::{ChatEvent, ChatState};
+use crate::clock::{ClockEvent, ClockState};
+use crate::files::{FilesEvent, FilesState};
+use crate::mail::{Attachment, MailEvent, MailState};
+use crate::people::{PeopleEvent, PeopleState};
+use crate::records::{RecordsEvent, RecordsState};
+use crate::service::{Desk, Service};
+use crate::sheets::{SheetsEvent, SheetsState};
+
+/// Joins services: one field, one event variant and one arm each. A service that is added here is everywhere.
+macro_rules! join {
+    ($($field:ident: $state:ident, $event:ident, $variant:ident;)*) => {
+        /// The state of all services. A clone shares everything with its origin until one of the two changes.
+        #[derive(Clone, Debug, Default)]
+        pub struct Office {
+            $($field: Arc<$state>,)*
+        }
+
+        /// A fact of one of the services.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum OfficeEvent {
+            $(#[doc = concat!("A fact of `", stringify!($field), "`.")] $variant($event),)*
+        }
+
+        $(impl From<$event> for OfficeEvent {
+            fn from(event: $event) -> Self {
+                Self::$variant(event)
+            }
+        })*
+
+        static TOOLS: LazyLock<Vec<&'static ToolSpec>> = LazyLock::new(|| {
+            let mut tools: Vec<&'static ToolSpec> = Vec::new();
+            $(tools.extend($state::TOOLS);)*
+            tools.sort_by_key(|spec| spec.name);
+            tools
+        });
+
+        impl Office {
+            fn route(&self, call: &ToolCall, desk: &Desk, context: &Context<'_>) -> Result<Decision<OfficeEvent>, Rejection> {
+                match service_of(&call.tool) {
+                    $(stringify!($field) => self.$field.decide(call, desk, context).map(lift),)*
+                    other => Err(Rejection::new("call/unknown-tool", format!("there is no service '{other}'"))),
+                }
+            }
+
+            fn ask(&self, service: &str, verb: &str, arguments: &Value, desk: &Desk, looking: &Looking<'_>) -> Result<Value, Rejection> {
+                match service {
+                    $(stringify!($field) => self.$field.query(verb, arguments, desk, looking),)*
+                    other => Err(Rejection::new(
+                        "query/unknown",
+                        format!("there is no service '{other}'; the services are {}", [$(stringify!($field)),*].join(", ")),
+                    )),
+                }
+            }
+
+            fn change(&mut self, event: OfficeEvent, applying: &mut Applying<'_>) {
+                match event {
+                    $(OfficeEvent::$variant(event) => Arc::make_mut(&mut self.$field).apply(event, applying),)*
+                }
+            }
+
+            fn parts(&self) -> impl Iterator<Item = StateDigest> {
+                [$(self.$field.digest()),*].into_iter()
+            }
+
+            fn differing(&self, other: &Self) -> Vec<Difference> {
+                let mut differences = Vec::new();
+                $(if !Arc::ptr_eq(&self.$field, &other.$field) {
+                    self.$field.differences(&other.$field, &mut differences);
+                })*
+                differences
+            }
+
+            fn dumped(&self) -> Value {
+                map! { $(stringify!($field) => self.$field.dump()),* }
+            }
+        }
+    };
+}
+
+join! {
+    chat: ChatState, ChatEvent, Chat;
+    clock: ClockState, ClockEvent, Clock;
+    files: FilesState, FilesEvent, Files;
+    mail: MailState, MailEvent, Mail;
+    people: PeopleState, PeopleEvent, People;
+    records: RecordsState, RecordsEvent, Records;
+    sheets: SheetsState, SheetsEvent, Sheets;
+}
+
+impl Office {
+    /// Returns the files, for doors that show or export them.
+    #[must_use]
+    pub fn files(&self) -> &FilesState {
+        &self.files
+    }
+
+    /// Returns the workbooks, for doors that show or export them.
+    #[must_use]
+    pub fn sheets(&self) -> &SheetsState {
+        &self.sheets
+    }
+
+    /// Sends, replies or forwards with files attached: the files are read here, the message is written by the mail service.
+    fn send(&self, call: &ToolCall, desk: &Desk, context: &Context<'_>) -> Result<Decision<OfficeEvent>, Rejection> {
+        let mut attachments = Vec::new();
+        for path in call.texts("attachments") {
+            let content = self.files.content(path, context.frame)?;
+            let name = path.rsplit('/').next().unwrap_or(path);
+            attachments.push(Attachment::of_file(name, &context.load(content)?));
+        }
+        self.mail.decide_with(call, desk, attachments, context).map(lift)
+    }
+
+    /// Saves an attachment: the mail service finds it, the file is written by the files service.
+    fn save_attachment(
+        &self,
+        call: &ToolCall,
+        desk: &Desk,
+        context: &Context<'_>,
+    ) -> Result<Decision<OfficeEvent>, Rejection> {
+        let (name, bytes) = self.mail.attachment(call, desk, context)?;
+        let path = match call.optional_text("path") {
+            Some(folder) if folder.ends_with('/') => format!("{folder}{name}"),
+            Some(path) => path.to_owned(),
+            None => format!("/{name}"),
+        };
+        let size = bytes.len();
+        let (events, path) = self.files.save(&path, bytes, context)?;
+        let events = events.into_iter().map(OfficeEvent::from).collect();
+        Ok(Decision::change(events, map! { "path" => path, "bytes" => size }))
+    }
+}
+
+impl World for Office {
+    type Event = OfficeEvent;
+
+    fn tools() -> &'static [&'static ToolSpec] {
+        &TOOLS
+    }
+
+    fn decide(&self, call: &ToolCall, context: &Context<'_>) -> Result<Decision<OfficeEvent>, Rejection> {
+        let desk = self.people.desk(context.actor);
+        match call.tool.as_str() {
+            "mail.save_attachment" => self.save_attachment(call, &desk, context),
+            tool if tool.starts_with("mail.") && call.get("attachments").is_some() => self.send(call, &desk, context),
+            _ => self.route(call, &desk, context),
+        }
+    }
+
+    fn apply(&mut self, event: OfficeEvent, applying: &mut Applying<'_>) {
+        self.change(event, applying);
+    }
+
+    fn query(&self, question: &str, arguments: &Value, looking: &Looking<'_>) -> Result<Value, Rejection> {
+        let desk = self.people.desk(&Actor::Agent);
+        let (service, verb) = question.split_once('.').unwrap_or((question, ""));
+        self.ask(service, verb, arguments, &desk, looking)
+    }
+
+    fn digest(&self) -> StateDigest {
+        self.parts().sum()
+    }
+
+    fn differences(&self, other: &Self) -> Vec<Difference> {
+        self.differing(other)
+    }
+
+    fn dump(&self) -> Value {
+        self.dumped()
+    }
+}
+
+fn lift<E: Into<OfficeEvent>>(decision: Decision<E>) -> Decision<OfficeEvent> {
+    Decision {
+        events: decision.events.into_iter().map(Into::into).collect(),
+        answer: decision.answer,
+        wait: decision.wait,
+    }
+}
+
+fn service_of(tool: &str) -> &str {
+    tool.split('.').next().unwrap_or_default()
+}
