@@ -1,1 +1,3 @@
-//! benches
+//! Workloads that the benchmarks share, so that every figure speaks of the same worlds and logs. Not a benchmark itself.
+
+pub mod toy;

@@ -1,0 +1,65 @@
+//! Takes the records of a live episode to a store: each once, in order, with the blobs that they name.
+
+use std::sync::Arc;
+
+use dayshift_engine::codec::Stored;
+use dayshift_engine::{Episode, Head, World};
+use dayshift_stores::{Append, BranchId, Store, Ticket};
+
+use crate::error::RunError;
+
+/// The store's end of one live episode.
+pub struct Recorder {
+    store: Arc<dyn Store>,
+    branch: BranchId,
+    recorded: Head,
+    pending: Option<Ticket>,
+}
+
+impl Recorder {
+    /// Returns a recorder that goes on at the end of `branch`.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when the store does not know the branch.
+    pub fn new(store: Arc<dyn Store>, branch: BranchId) -> Result<Self, RunError> {
+        let recorded = store.head(&branch)?;
+        Ok(Self { store, branch, recorded, pending: None })
+    }
+
+    /// Hands everything to the store that `episode` has and the store does not, without waiting.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when the store refuses, [`RunError::Codec`] when a record does not decode.
+    pub fn record<W: World>(&mut self, episode: &Episode<W>) -> Result<(), RunError> {
+        if episode.log().head() == self.recorded {
+            return Ok(());
+        }
+        let mut records = Vec::new();
+        let mut blobs = Vec::new();
+        for bytes in episode.log().since(self.recorded.count) {
+            for id in Stored::new(bytes)?.head()?.blobs {
+                let content = episode.blobs().get(id).ok_or(RunError::BlobMissing(id))?;
+                blobs.push((id, content));
+            }
+            records.push(Arc::clone(bytes));
+        }
+        let append = Append { branch: self.branch.clone(), after: self.recorded, records, blobs };
+        self.pending = Some(self.store.append(append)?);
+        self.recorded = episode.log().head();
+        Ok(())
+    }
+
+    /// Waits until everything that was handed over is durable.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when a write failed.
+    pub fn wait(&mut self) -> Result<(), RunError> {
+        match self.pending.take() {
+            Some(ticket) => ticket.wait().map(|_| ()).map_err(RunError::from),
+            None => Ok(()),
+        }
+    }
+}
