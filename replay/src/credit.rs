@@ -4,6 +4,7 @@
 //! [`Movement`]s of the checks. They know no world, no log format and no check language; whoever folds a log fills the inputs.
 //! The formulas are this project's own definition.
 
+pub mod advantages;
 mod audit;
 mod closed;
 mod combine;

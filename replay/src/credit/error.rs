@@ -54,6 +54,14 @@ pub enum CreditError {
         /// The number.
         value: f64,
     },
+    /// A number is NaN or infinite.
+    #[error("{what} is {value}: it must be a finite number")]
+    NotFinite {
+        /// What the number stands for.
+        what: &'static str,
+        /// The number.
+        value: f64,
+    },
     /// A movement names a check that does not exist.
     #[error("a movement names check {check} of {checks}: checks are counted from 0")]
     UnknownCheck {

@@ -1,4 +1,4 @@
-//! Moments, red lines, untracked reads and options of the ledger, by example.
+//! Moments, red lines, untracked reads, options of the ledger, and edges, by example.
 
 use std::collections::BTreeSet;
 
@@ -136,6 +136,58 @@ fn credit_follows_items_and_membership_and_not_scans() {
 }
 
 #[test]
+fn a_far_prerequisite_weighs_no_more_when_the_near_one_is_not_paid() {
+    let mut middle = agent(2, 2);
+    middle.reads.push(read(1, ReadKind::Item));
+    let mut last = agent(3, 3);
+    last.reads.push(read(2, ReadKind::Item));
+    let trace = trace(&[agent(1, 1), middle, last]);
+    let verdicts = verdicts(&trace, &[("done", 1.0, 0.0)], &[(0, 3, 0.0, 1.0)], &[]).unwrap();
+    let ledger = settle(&trace, &verdicts, &Config::default().audited([Turn::new(1)].into()));
+    assert!((ledger.credit[&Turn::new(1)].amount - 0.3 * 0.7).abs() < 1e-12);
+    assert!((ledger.credit[&Turn::new(3)].amount - 0.79).abs() < 1e-12);
+}
+
+#[test]
+fn a_value_flows_from_the_first_output_that_held_it() {
+    let steps = [calls(1, 1, "", "INV-7731"), calls(2, 2, "", "INV-7731"), calls(3, 3, "INV-7731", "")];
+    assert_eq!(sources(&steps, &[], 3), ["1 tof"]);
+}
+
+#[test]
+fn an_echo_of_what_was_asked_is_no_source() {
+    let steps = [calls(1, 1, "INV-7731", "INV-7731"), calls(2, 2, "INV-7731", "")];
+    assert_eq!(sources(&steps, &[], 2), [""; 0]);
+}
+
+#[test]
+fn what_the_prompt_or_a_schema_holds_is_no_discovery() {
+    let steps = [calls(1, 1, "", "INV-7731"), calls(2, 2, "INV-7731", "")];
+    assert_eq!(sources(&steps, &["INV-7731"], 2), [""; 0]);
+}
+
+#[test]
+fn what_the_agent_invented_is_no_discovery_when_it_is_answered_later() {
+    let steps = [calls(1, 1, "INV-7731", ""), calls(2, 2, "", "INV-7731"), calls(3, 3, "INV-7731", "")];
+    assert_eq!(sources(&steps, &[], 3), [""; 0]);
+}
+
+#[test]
+fn nothing_flows_inside_a_turn() {
+    let steps = [calls(1, 1, "", "INV-7731"), calls(2, 1, "INV-7731", "")];
+    assert_eq!(sources(&steps, &[], 2), [""; 0]);
+}
+
+#[test]
+fn a_read_explains_an_edge_before_lineage_and_flow_do() {
+    let mut last = calls(2, 2, "INV-7731", "");
+    last.causes.push(Seq::new(1));
+    assert_eq!(sources(&[calls(1, 1, "", "INV-7731"), last.clone()], &[], 2), ["1 lineage"]);
+    last.reads.push(read(1, ReadKind::Item));
+    assert_eq!(sources(&[calls(1, 1, "", "INV-7731"), last], &[], 2), ["1 raw"]);
+}
+
+#[test]
 fn weights_are_normalised_to_one() {
     let trace = trace(&[agent(1, 1)]);
     let checks = [("a", 3.0, 0.0), ("b", 1.0, 0.0)];
@@ -207,6 +259,15 @@ fn world(seq: u64) -> Step {
         writes: Vec::new(),
         untracked: false,
     }
+}
+
+fn calls(seq: u64, turn: u32, argument: &str, output: &str) -> Step {
+    Step { arguments: argument.into(), output: output.into(), ..agent(seq, turn) }
+}
+
+fn sources(steps: &[Step], known: &[&str], seq: u64) -> Vec<String> {
+    let edges = Edges::of(&trace(steps), &known.iter().map(|value| (*value).into()).collect());
+    edges.sources(Seq::new(seq)).map(|(source, edge)| format!("{source} {}", edge.kind())).collect()
 }
 
 fn read(written: u64, kind: ReadKind) -> Read {

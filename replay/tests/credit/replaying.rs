@@ -149,6 +149,19 @@ fn no_set_of_turns_is_replayed_twice() {
 }
 
 #[test]
+fn a_slice_that_misses_the_level_is_counted_as_unsound() {
+    let recorded = reply_chain().record();
+    let edges = Edges::of(&recorded.trace, &BTreeSet::new());
+    let targets = [1.0, 0.5].map(|level| SliceTarget { check: 0, roots: vec![Seq::new(4)], level });
+    let found = slice_soundness(&recorded.trace, &edges, &targets, |_, keep| {
+        assert_eq!(*keep, turns(&[1, 2, 3]));
+        Ok::<_, ()>(0.5)
+    });
+    let found = found.unwrap();
+    assert_eq!((found.sound, found.tried, found.rate()), (1, 2, Some(0.5)));
+}
+
+#[test]
 fn credit_on_a_chain_agrees_with_the_audit() {
     let episode = reply_chain();
     let recorded = episode.record();

@@ -98,6 +98,16 @@ fn the_audit_is_that_of_the_reference() {
     }
 }
 
+#[test]
+fn entities_are_those_of_the_reference() {
+    let pairs: Vec<(Value, BTreeSet<SmolStr>)> =
+        serde_json::from_str(include_str!("../vectors/entities.json")).unwrap();
+    assert!(!pairs.is_empty());
+    for (value, expected) in pairs {
+        assert_eq!(entities(&value), expected, "{value}");
+    }
+}
+
 fn cases() -> Vec<Case> {
     let file: Json = serde_json::from_str(include_str!("../vectors/vtca_vectors.json")).unwrap();
     list(&file["cases"]).iter().map(case).collect()
