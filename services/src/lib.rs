@@ -2,6 +2,7 @@
 //! `apply`, commands and `decide`, tools, keys); services do not know each other, and the office joins them.
 
 pub mod files;
+pub mod people;
 mod service;
 #[cfg(test)]
 mod testing;
