@@ -1,0 +1,122 @@
+//! Text inside files: lines, line ends, the byte order mark, and exact replacement. Knows no files.
+
+use std::borrow::Cow;
+
+/// The byte order mark with which some programs start UTF-8 text.
+pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// A run of whole lines of a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Lines<'a> {
+    pub(super) text: &'a str,
+    pub(super) count: usize,
+    /// Whether the last line is not whole, because it alone is longer than was allowed.
+    pub(super) cut: bool,
+}
+
+/// Returns how many lines `text` has. A line end closes a line and opens none.
+pub(super) fn count_lines(text: &str) -> usize {
+    let ends = text.bytes().filter(|byte| *byte == b'\n').count();
+    ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
+}
+
+/// Returns the lines of `text` from number `first` (from 1), at most `lines_max` lines and, if the first of them leaves room, at most
+/// `bytes_max` bytes.
+pub(super) fn take_lines(text: &str, first: usize, lines_max: usize, bytes_max: usize) -> Lines<'_> {
+    let mut rest = text;
+    for _ in 1..first {
+        rest = rest.find('\n').map_or("", |end| &rest[end + 1..]);
+    }
+    let mut end = 0;
+    let mut count = 0;
+    while count < lines_max && end < rest.len() {
+        let next = rest[end..].find('\n').map_or(rest.len(), |at| end + at + 1);
+        if next > bytes_max {
+            if count == 0 {
+                return Lines { text: cut_to(rest, bytes_max), count: 1, cut: true };
+            }
+            break;
+        }
+        end = next;
+        count += 1;
+    }
+    Lines { text: &rest[..end], count, cut: false }
+}
+
+/// Returns the longest start of `text` that is at most `bytes_max` long and splits no character.
+pub(super) fn cut_to(text: &str, bytes_max: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes_max)]
+}
+
+/// Returns whether every line end of `text` is CR LF, and there is one.
+pub(super) fn is_crlf(text: &str) -> bool {
+    let mut found = false;
+    let bytes = text.as_bytes();
+    for (index, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+        if index == 0 || bytes[index - 1] != b'\r' {
+            return false;
+        }
+        found = true;
+    }
+    found
+}
+
+/// Returns `text` with CR LF for each line end that is a bare LF.
+pub(super) fn to_crlf(text: &str) -> Cow<'_, str> {
+    if !text.contains('\n') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut last = '\0';
+    for character in text.chars() {
+        if character == '\n' && last != '\r' {
+            out.push('\r');
+        }
+        out.push(character);
+        last = character;
+    }
+    Cow::Owned(out)
+}
+
+/// Returns the number (from 1) of the line in which the byte at `offset` lies.
+pub(super) fn line_at(text: &str, offset: usize) -> usize {
+    text.as_bytes()[..offset].iter().filter(|byte| **byte == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_as_people_count_them() {
+        let counts = ["", "a", "a\n", "a\nb", "a\n\n", "\n", "a\r\nb\r\n"].map(count_lines);
+        assert_eq!(counts, [0, 1, 1, 2, 2, 1, 2]);
+    }
+
+    #[test]
+    fn lines_are_taken_whole_until_a_limit() {
+        let take = |first, lines, bytes| take_lines("one\ntwo\nthree", first, lines, bytes);
+        assert_eq!(take(2, 1, 100), Lines { text: "two\n", count: 1, cut: false });
+        assert_eq!(take(1, 9, 8), Lines { text: "one\ntwo\n", count: 2, cut: false });
+        assert_eq!(take(1, 9, 7), Lines { text: "one\n", count: 1, cut: false });
+        assert_eq!(take(3, 9, 3), Lines { text: "thr", count: 1, cut: true });
+        assert_eq!(take(4, 9, 9), Lines { text: "", count: 0, cut: false });
+    }
+
+    #[test]
+    fn a_cut_splits_no_character() {
+        assert_eq!(cut_to("aé", 2), "a");
+        assert_eq!(cut_to("aé", 3), "aé");
+    }
+
+    #[test]
+    fn line_ends_are_crlf_only_if_all_of_them_are() {
+        assert!(is_crlf("a\r\nb\r\n") && !is_crlf("a\r\nb\n") && !is_crlf("a") && !is_crlf("\n"));
+        assert_eq!(to_crlf("a\nb\r\n\n"), "a\r\nb\r\n\r\n");
+    }
+
+    #[test]
+    fn an_offset_lies_in_a_line() {
+        assert_eq!([0, 1, 2, 4].map(|offset| line_at("a\nb\nc", offset)), [1, 1, 2, 3]);
+    }
+}
