@@ -212,16 +212,28 @@ fn made_up_name(index: usize, part: &MessagePart<'_>, media_type: &str) -> Strin
 /// its charset makes of it.
 fn content<'a>(raw: &'a [u8], part: &'a MessagePart<'_>) -> Cow<'a, [u8]> {
     let own = raw.get(part.offset_body as usize..part.offset_end as usize).unwrap_or_default();
-    match (&part.body, part.encoding) {
-        (PartType::Message(_), Encoding::None) => own.into(),
-        (PartType::Message(message), _) => message.raw_message.as_ref().into(),
-        (PartType::Text(_) | PartType::Html(_), Encoding::None) => own.into(),
-        (PartType::Text(_) | PartType::Html(_), Encoding::Base64) => base64_decode(own).unwrap_or_default().into(),
-        (PartType::Text(_) | PartType::Html(_), Encoding::QuotedPrintable) => {
-            quoted_printable_decode(own).unwrap_or_default().into()
-        }
-        (PartType::Binary(bytes) | PartType::InlineBinary(bytes), _) => bytes.as_ref().into(),
-        (PartType::Multipart(_), _) => Cow::Borrowed(&[]),
+    match &part.body {
+        PartType::Message(_) if part.encoding == Encoding::None => own.into(),
+        PartType::Message(message) => message.raw_message.as_ref().into(),
+        PartType::Text(_) | PartType::Html(_) => decode(own, part).map_or(own.into(), Cow::Owned),
+        PartType::Binary(bytes) | PartType::InlineBinary(bytes) => bytes.as_ref().into(),
+        PartType::Multipart(_) => Cow::Borrowed(&[]),
+    }
+}
+
+/// Returns the bytes of a part without their transfer encoding; nothing if they have none, or not the one that they claim. The parser
+/// gives up on a part that a truncated message leaves without its end; what there is of it can still be decoded.
+fn decode(own: &[u8], part: &MessagePart<'_>) -> Option<Vec<u8>> {
+    let claims = |encoding: &str| {
+        part.is_encoding_problem
+            && part.content_transfer_encoding().is_some_and(|claimed| claimed.eq_ignore_ascii_case(encoding))
+    };
+    if part.encoding == Encoding::Base64 || claims("base64") {
+        base64_decode(own)
+    } else if part.encoding == Encoding::QuotedPrintable || claims("quoted-printable") {
+        quoted_printable_decode(own)
+    } else {
+        None
     }
 }
 

@@ -152,7 +152,7 @@ impl MailState {
         let ids = self.thread_ids(frame, &found.message().id);
         let mut members: Vec<Found<'_>> =
             ids.iter().filter_map(|id| self.find_by_id(frame, address, id, None)).collect();
-        members.sort_by(|left, right| left.placed.received.cmp(&right.placed.received));
+        members.sort_by_key(|found| found.placed.received);
         let rows = members
             .iter()
             .map(|found| row(&found.folder, found.uid, found.placed, self.flags_of(frame, address, found), desk));

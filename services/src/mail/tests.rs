@@ -1,5 +1,12 @@
 //! Tests of mail on the bench. Not for the parser and builder libraries, which have their own.
 
+mod keys;
+mod limits;
+mod model;
+mod organising;
+mod questions;
+mod real;
+mod replying;
 mod sending;
 
 use dayshift_engine::{Rejection, Value, map};

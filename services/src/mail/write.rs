@@ -283,13 +283,8 @@ fn quote(text: &str) -> String {
     let kept = parse::cut(text, MESSAGE_BYTES_MAX / 8);
     let mut quoted = String::with_capacity(kept.len() + kept.len() / 8);
     for line in kept.lines() {
-        quoted.push_str(if line.starts_with('>') {
-            ">"
-        } else if line.is_empty() {
-            ">"
-        } else {
-            "> "
-        });
+        let is_bare = line.is_empty() || line.starts_with('>');
+        quoted.push_str(if is_bare { ">" } else { "> " });
         quoted.push_str(line);
         quoted.push('\n');
     }
