@@ -3,6 +3,7 @@
 
 pub mod files;
 pub mod people;
+pub mod mail;
 mod service;
 #[cfg(test)]
 mod testing;
