@@ -2,6 +2,7 @@
 //! `apply`, commands and `decide`, tools, keys); services do not know each other, and the office joins them.
 
 mod service;
+pub mod sheets;
 #[cfg(test)]
 mod testing;
 
