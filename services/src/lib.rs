@@ -5,6 +5,7 @@ pub mod files;
 pub mod people;
 pub mod mail;
 mod service;
+pub mod sheets;
 #[cfg(test)]
 mod testing;
 

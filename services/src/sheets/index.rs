@@ -1,0 +1,115 @@
+//! Where a workbook's formulas stand and what they read: an index that is derived from the cells, kept by `apply`, and never graded.
+//!
+//! Small areas are looked up cell by cell, large ones one by one; a column of formulas over one table shares one entry.
+
+use dayshift_engine::SmolStr;
+use imbl::{OrdMap, OrdSet};
+
+use super::a1::{Area, CellRef};
+use super::cell::{Cell, Precedent};
+
+/// Up to how many cells an area is indexed cell by cell.
+const POINTS_CELLS_MAX: u64 = 16;
+
+/// Where a formula stands. Ordered by worksheet, then row by row.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct FormulaAt {
+    pub(super) worksheet: SmolStr,
+    pub(super) at: CellRef,
+}
+
+/// The index.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FormulaIndex {
+    points: OrdMap<FormulaAt, OrdSet<FormulaAt>>,
+    areas: OrdMap<Precedent, OrdSet<FormulaAt>>,
+    all: OrdSet<FormulaAt>,
+    volatile: OrdSet<FormulaAt>,
+}
+
+impl FormulaIndex {
+    /// Returns all formulas in order.
+    pub(super) fn all(&self) -> impl Iterator<Item = &FormulaAt> {
+        self.all.iter()
+    }
+
+    /// Returns whether there are no formulas.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Returns the formulas whose value can change without any precedent changing, in order.
+    pub(super) fn volatile(&self) -> impl Iterator<Item = &FormulaAt> {
+        self.volatile.iter()
+    }
+
+    /// Calls `each` with every formula that reads the cell. A formula that reads it twice may come twice.
+    pub(super) fn readers(&self, cell: &FormulaAt, mut each: impl FnMut(&FormulaAt)) {
+        if let Some(readers) = self.points.get(cell) {
+            readers.iter().for_each(&mut each);
+        }
+        for (area, readers) in &self.areas {
+            if area.worksheet == cell.worksheet && area.area.contains(cell.at) {
+                readers.iter().for_each(&mut each);
+            }
+        }
+    }
+
+    /// Puts the formula of `cell` in, if it has one.
+    pub(super) fn insert(&mut self, worksheet: &SmolStr, at: CellRef, cell: &Cell) {
+        if cell.formula().is_none() {
+            return;
+        }
+        let formula = FormulaAt { worksheet: worksheet.clone(), at };
+        for precedent in cell.precedents() {
+            if precedent.area.cells() <= POINTS_CELLS_MAX {
+                for point in points(precedent) {
+                    self.points.entry(point).or_default().insert(formula.clone());
+                }
+            } else {
+                self.areas.entry(precedent.clone()).or_default().insert(formula.clone());
+            }
+        }
+        if cell.is_volatile() {
+            self.volatile.insert(formula.clone());
+        }
+        self.all.insert(formula);
+    }
+
+    /// Takes the formula at a cell out, if there is one.
+    pub(super) fn remove(&mut self, worksheet: &SmolStr, at: CellRef, precedents: &[Precedent]) {
+        if self.all.is_empty() {
+            return;
+        }
+        let formula = FormulaAt { worksheet: worksheet.clone(), at };
+        if self.all.remove(&formula).is_none() {
+            return;
+        }
+        self.volatile.remove(&formula);
+        for precedent in precedents {
+            if precedent.area.cells() <= POINTS_CELLS_MAX {
+                for point in points(precedent) {
+                    drop_reader(&mut self.points, &point, &formula);
+                }
+            } else {
+                drop_reader(&mut self.areas, precedent, &formula);
+            }
+        }
+    }
+}
+
+fn points(precedent: &Precedent) -> impl Iterator<Item = FormulaAt> + '_ {
+    let Area { first, last } = precedent.area;
+    (first.row..=last.row).flat_map(move |row| {
+        (first.column..=last.column)
+            .map(move |column| FormulaAt { worksheet: precedent.worksheet.clone(), at: CellRef { row, column } })
+    })
+}
+
+fn drop_reader<K: Ord + Clone>(index: &mut OrdMap<K, OrdSet<FormulaAt>>, key: &K, formula: &FormulaAt) {
+    let Some(readers) = index.get_mut(key) else { return };
+    readers.remove(formula);
+    if readers.is_empty() {
+        index.remove(key);
+    }
+}

@@ -1,0 +1,213 @@
+//! Looking at cells: ranges, searches and lists, traced. Changes nothing.
+
+use dayshift_engine::{Collection, Frame, ReadKind, Rejection, SmolStr, Value, map};
+
+use super::a1::{Area, CellRef, qualified};
+use super::cell::{Cell, Precedent};
+use super::format::formatted;
+use super::locate::Located;
+use super::state::{Book, SheetsState, cells_in};
+
+/// The most rows that one reading returns.
+pub const READ_ROWS_MAX: u32 = 10_000;
+/// The most cells that one reading returns, empty ones in between included.
+pub const READ_CELLS_MAX: usize = 200_000;
+/// The most cells that one search returns.
+pub const FIND_MATCHES_MAX: usize = 1_000;
+/// How many cells a formula's area notes one by one; of a larger one the rest is noted as a scan of the worksheet.
+pub const PRECEDENTS_NOTED_MAX: usize = 1_000;
+
+/// How cells are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    Formatted,
+    Values,
+    Formulas,
+}
+
+impl Shown {
+    /// Returns the way that an argument names; without one, formatted.
+    pub(super) fn named(text: Option<&str>) -> Self {
+        match text {
+            Some("values") => Self::Values,
+            Some("formulas") => Self::Formulas,
+            Some(_) | None => Self::Formatted,
+        }
+    }
+
+    pub(super) fn show(self, cell: &Cell) -> Value {
+        match self {
+            Self::Formatted => Value::Text(formatted(cell)),
+            Self::Values => cell.value.to_value(),
+            Self::Formulas => cell.formula().map_or_else(|| cell.value.to_value(), |text| Value::Text(text.clone())),
+        }
+    }
+
+    /// Returns what stands for an empty cell between others.
+    fn gap(self) -> Value {
+        if self == Self::Values { Value::Null } else { Value::from("") }
+    }
+}
+
+/// What a search looks for.
+pub(super) struct Search<'a> {
+    pub(super) text: &'a str,
+    pub(super) whole: bool,
+    pub(super) case: bool,
+    pub(super) formulas: bool,
+}
+
+impl SheetsState {
+    pub(super) fn list_books(&self, frame: &Frame) -> Value {
+        let names: Vec<_> = self.books.list(frame).cloned().collect();
+        names
+            .iter()
+            .filter_map(|name| Some(map! { "book" => name.0.clone(), "id" => self.books.get(frame, name)?.id.clone() }))
+            .collect()
+    }
+}
+
+impl Book {
+    pub(super) fn list_worksheets(&self, frame: &Frame) -> Value {
+        self.order(frame)
+            .into_iter()
+            .filter_map(|worksheet| {
+                let cells = self.cells.get(worksheet)?;
+                let _ = cells.list(frame);
+                let extent = extent(cells);
+                Some(map! {
+                    "worksheet" => worksheet.clone(),
+                    "rows" => extent.map_or(0, |(rows, _)| rows),
+                    "columns" => extent.map_or(0, |(_, columns)| columns),
+                })
+            })
+            .collect()
+    }
+
+    /// Returns where a text stands: the cells that match, and whether there are more than are returned.
+    pub(super) fn find(&self, frame: &Frame, only: Option<&SmolStr>, search: &Search<'_>) -> (Value, bool) {
+        let wanted = if search.case { search.text.to_owned() } else { search.text.to_lowercase() };
+        let mut found = Vec::new();
+        let worksheets = if let Some(only) = only { vec![only] } else { self.order(frame) };
+        for worksheet in worksheets {
+            let Some(cells) = self.cells.get(worksheet) else { continue };
+            for (at, cell) in cells.scan(frame) {
+                let shown = match cell.formula() {
+                    Some(formula) if search.formulas => formula.clone(),
+                    _ => formatted(cell),
+                };
+                let compared = if search.case { shown.to_string() } else { shown.to_lowercase() };
+                let matches = if search.whole { compared == wanted } else { compared.contains(&wanted) };
+                if !matches || shown.is_empty() {
+                    continue;
+                }
+                if found.len() == FIND_MATCHES_MAX {
+                    return (Value::List(found), true);
+                }
+                cells.get(frame, at);
+                found.push(map! { "ref" => qualified(worksheet, at), "text" => shown });
+            }
+        }
+        (Value::List(found), false)
+    }
+
+    /// Notes what a formula cell rests on besides itself.
+    pub(super) fn note_precedents(&self, frame: &Frame, cell: &Cell) {
+        for precedent in cell.precedents() {
+            self.note_area(frame, precedent, |_| true);
+        }
+    }
+
+    /// Notes the cells of an area that `wanted` lets through as read, the first ones by themselves and the rest as a scan.
+    pub(super) fn note_area(&self, frame: &Frame, area: &Precedent, wanted: impl Fn(CellRef) -> bool) {
+        let Some(cells) = self.cells.get(&area.worksheet) else {
+            let _ = self.order(frame);
+            return;
+        };
+        if area.area.is_cell() {
+            if wanted(area.area.first) {
+                cells.get(frame, &area.area.first);
+            }
+            return;
+        }
+        let _ = cells.list(frame);
+        let mut inside = cells_in(cells, area.area).filter(|(at, _)| wanted(*at));
+        for (at, _) in inside.by_ref().take(PRECEDENTS_NOTED_MAX) {
+            cells.get(frame, &at);
+        }
+        if inside.next().is_some() {
+            let _ = cells.scan(frame);
+        }
+    }
+}
+
+impl Located<'_> {
+    /// Returns the rows of the range: trailing empty cells and rows cut off, inner ones kept.
+    ///
+    /// # Errors
+    ///
+    /// `sheets/read-too-large`.
+    pub(super) fn rows(&self, frame: &Frame, shown: Shown) -> Result<Vec<Value>, Rejection> {
+        if self.area.is_cell() {
+            let cell = self.get(frame, self.area.first).filter(|cell| !cell.is_blank());
+            return Ok(cell.map(|cell| Value::List(vec![shown.show(cell)])).into_iter().collect());
+        }
+        let _ = self.cells.list(frame);
+        let mut rows: Vec<Value> = Vec::new();
+        let mut row: Vec<Value> = Vec::new();
+        let mut total = 0;
+        for (at, cell) in cells_in(self.cells, self.area) {
+            self.note(frame, at, cell);
+            if cell.is_blank() {
+                continue;
+            }
+            let (down, across) = (at.row - self.area.first.row, (at.column - self.area.first.column) as usize);
+            if down >= READ_ROWS_MAX || total + across > READ_CELLS_MAX {
+                return Err(self.too_large());
+            }
+            while rows.len() < down as usize {
+                total += row.len();
+                rows.push(Value::List(std::mem::take(&mut row)));
+            }
+            row.resize_with(across, || shown.gap());
+            row.push(shown.show(cell));
+        }
+        if !row.is_empty() {
+            rows.push(Value::List(row));
+        }
+        Ok(rows)
+    }
+
+    /// Returns one cell of the worksheet.
+    pub(super) fn get(&self, frame: &Frame, at: CellRef) -> Option<&Cell> {
+        let cell = self.cells.get(frame, &at)?;
+        self.book.note_precedents(frame, cell);
+        Some(cell)
+    }
+
+    fn note(&self, frame: &Frame, at: CellRef, cell: &Cell) {
+        frame.note(ReadKind::Item, self.cells.key_of(&at), self.cells.written(&at));
+        self.book.note_precedents(frame, cell);
+    }
+
+    fn too_large(&self) -> Rejection {
+        let first = self.area.first;
+        let part = Area { first, last: CellRef { row: first.row + 999, column: self.area.last.column } };
+        Rejection::new(
+            "sheets/read-too-large",
+            format!(
+                "{} holds more than {READ_ROWS_MAX} rows or {READ_CELLS_MAX} cells; read it in parts, such as {}",
+                self.text_of(self.area),
+                self.text_of(part)
+            ),
+        )
+    }
+}
+
+/// Returns how many rows and columns have content.
+pub(super) fn extent(cells: &Collection<CellRef, Cell>) -> Option<(u32, u32)> {
+    let filled = || cells.peek_all().filter(|(_, cell)| !cell.is_blank());
+    let (last, _) = filled().next_back()?;
+    let column = filled().map(|(at, _)| at.column).max()?;
+    Some((last.row + 1, column + 1))
+}
