@@ -4,6 +4,7 @@
 pub mod files;
 pub mod people;
 pub mod mail;
+pub mod records;
 mod service;
 pub mod sheets;
 #[cfg(test)]
