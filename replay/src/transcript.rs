@@ -52,7 +52,9 @@ impl Transcript {
                     transcript.exchanges.push(Exchange { time: stored.time(), day, turn, input, step });
                 }
                 Request::Call { .. } if agent => {
-                    let Some(PastCall { tool, arguments, answer, .. }) = PastCall::read(stored, blobs)? else { continue };
+                    let Some(PastCall { tool, arguments, answer, .. }) = PastCall::read(stored, blobs)? else {
+                        continue;
+                    };
                     let input = Input::Call(ToolCall { tool, arguments });
                     let step = answered(stored.seq(), answer);
                     transcript.exchanges.push(Exchange { time: stored.time(), day, turn, input, step });
@@ -65,7 +67,11 @@ impl Transcript {
                         last.step.closed = true;
                     }
                 }
-                Request::Genesis { .. } | Request::Open { .. } | Request::Call { .. } | Request::Look | Request::EndDay => {}
+                Request::Genesis { .. }
+                | Request::Open { .. }
+                | Request::Call { .. }
+                | Request::Look
+                | Request::EndDay => {}
             }
         }
         Ok(transcript)
@@ -83,4 +89,3 @@ impl Transcript {
 fn answered(seq: Seq, answer: Result<Value, dayshift_engine::Rejection>) -> Step {
     Step { seq, answer, notices: Vec::new(), closed: false }
 }
-

@@ -2,12 +2,14 @@
 //! `apply`, commands and `decide`, tools, keys); services do not know each other, and the office joins them.
 
 pub mod files;
-pub mod people;
 pub mod mail;
+mod office;
+pub mod people;
 pub mod records;
 mod service;
 pub mod sheets;
 #[cfg(test)]
 mod testing;
 
+pub use office::{Office, OfficeEvent};
 pub use service::{Desk, Service, unknown_question};

@@ -4,12 +4,11 @@
 use std::sync::{Arc, LazyLock};
 
 use dayshift_engine::{
-    Actor, Applying, Context, Decision, Difference, Looking, Rejection, StateDigest, ToolCall, ToolSpec, Value, World, map,
+    Actor, Applying, Context, Decision, Difference, Looking, Rejection, StateDigest, ToolCall, ToolSpec, Value, World,
+    map,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::chat::{ChatEvent, ChatState};
-use crate::clock::{ClockEvent, ClockState};
 use crate::files::{FilesEvent, FilesState};
 use crate::mail::{Attachment, MailEvent, MailState};
 use crate::people::{PeopleEvent, PeopleState};
@@ -90,8 +89,6 @@ macro_rules! join {
 }
 
 join! {
-    chat: ChatState, ChatEvent, Chat;
-    clock: ClockState, ClockEvent, Clock;
     files: FilesState, FilesEvent, Files;
     mail: MailState, MailEvent, Mail;
     people: PeopleState, PeopleEvent, People;
@@ -118,7 +115,8 @@ impl Office {
         for path in call.texts("attachments") {
             let content = self.files.content(path, context.frame)?;
             let name = path.rsplit('/').next().unwrap_or(path);
-            attachments.push(Attachment::of_file(name, &context.load(content)?));
+            let media_type = mime_guess::from_path(name).first_or_octet_stream().essence_str().into();
+            attachments.push(Attachment { name: name.into(), media_type, bytes: context.load(content)? });
         }
         self.mail.decide_with(call, desk, attachments, context).map(lift)
     }
@@ -139,7 +137,7 @@ impl Office {
         let size = bytes.len();
         let (events, path) = self.files.save(&path, bytes, context)?;
         let events = events.into_iter().map(OfficeEvent::from).collect();
-        Ok(Decision::change(events, map! { "path" => path, "bytes" => size }))
+        Ok(Decision::change(events, map! { "path" => path.to_string(), "bytes" => size }))
     }
 }
 
