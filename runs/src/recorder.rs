@@ -7,6 +7,7 @@ use dayshift_engine::{Episode, Head, World};
 use dayshift_stores::{Append, BranchId, Store, Ticket};
 
 use crate::error::RunError;
+use crate::note::RunNote;
 
 /// The store's end of one live episode.
 pub struct Recorder {
@@ -61,5 +62,14 @@ impl Recorder {
             Some(ticket) => ticket.wait().map(|_| ()).map_err(RunError::from),
             None => Ok(()),
         }
+    }
+
+    /// Replaces the note beside the run.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when the store refuses.
+    pub fn annotate(&self, note: &RunNote) -> Result<(), RunError> {
+        Ok(self.store.set_note(&self.branch, note.to_bytes())?)
     }
 }

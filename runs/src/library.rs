@@ -1,0 +1,359 @@
+//! The runs of one store: starting, resuming, forking, finding, moving.
+
+use std::hash::{BuildHasher, Hasher};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use dayshift_engine::codec::Stored;
+use dayshift_engine::{BlobId, Blobs, Episode, Head, MemoryBlobs, Request, Seed, Seq, Step};
+use dayshift_scenarios::Scenario;
+use dayshift_services::Office;
+use dayshift_stores::{Append, BranchId, BranchInfo, Finding, NewBranch, Parent, PortableLog, Store};
+
+use crate::blobs::StoreBlobs;
+use crate::error::RunError;
+use crate::live::LiveRun;
+use crate::note::RunNote;
+use crate::recorder::Recorder;
+use crate::run::Run;
+
+/// How the branches are named that hold a scenario's initial world.
+const PREFIX: &str = "prefix-";
+
+/// The ending of an exported log.
+pub const LOG_ENDING: &str = "dayshift";
+
+/// A store as a library of runs.
+pub struct Library {
+    store: Arc<dyn Store>,
+    blobs: Arc<dyn Blobs>,
+}
+
+/// One run, as a list shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunInfo {
+    /// Its id.
+    pub id: BranchId,
+    /// Where its log ends.
+    pub head: Head,
+    /// What is kept beside it.
+    pub note: RunNote,
+}
+
+impl Library {
+    /// Returns the library of `store`.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        let blobs = Arc::new(StoreBlobs::new(Arc::clone(&store)));
+        Self { store, blobs }
+    }
+
+    /// Opens the library in the folder `path`; a new one is made with sled.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when the folder is in use elsewhere or is no store.
+    pub fn open(path: &Path) -> Result<Self, RunError> {
+        Ok(Self::new(Arc::from(dayshift_stores::open(path, None)?)))
+    }
+
+    /// Returns the store.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Returns what the store noticed and mended when it was opened.
+    #[must_use]
+    pub fn findings(&self) -> Vec<Finding> {
+        self.store.findings()
+    }
+
+    /// Returns the runs, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when the store refuses.
+    pub fn list(&self) -> Result<Vec<RunInfo>, RunError> {
+        let mut branches: Vec<BranchInfo> = self.store.branches()?;
+        branches.retain(|branch| !branch.id.as_str().starts_with(PREFIX));
+        branches.sort_by_key(|branch| branch.rank);
+        let info = |branch: BranchInfo| RunInfo {
+            id: branch.id,
+            head: branch.head,
+            note: RunNote::from_bytes(&branch.note),
+        };
+        Ok(branches.into_iter().map(info).collect())
+    }
+
+    /// Returns the run that `name` means: an id, a unique beginning of one, or `last`.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Empty`], [`RunError::Unknown`] or [`RunError::Ambiguous`].
+    pub fn resolve(&self, name: &str) -> Result<BranchId, RunError> {
+        let runs = self.list()?;
+        if name == "last" {
+            return runs.last().map(|run| run.id.clone()).ok_or(RunError::Empty);
+        }
+        if let Some(run) = runs.iter().find(|run| run.id.as_str() == name) {
+            return Ok(run.id.clone());
+        }
+        let mut found: Vec<BranchId> =
+            runs.into_iter().map(|run| run.id).filter(|id| !name.is_empty() && id.as_str().starts_with(name)).collect();
+        match found.len() {
+            0 => Err(RunError::Unknown(name.to_owned())),
+            1 => Ok(found.remove(0)),
+            _ => Err(RunError::Ambiguous {
+                prefix: name.to_owned(),
+                runs: found.iter().map(ToString::to_string).collect(),
+            }),
+        }
+    }
+
+    /// Loads the run `id`.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when it is damaged; as [`Run::new`] otherwise.
+    pub fn load(&self, id: &BranchId) -> Result<Run, RunError> {
+        let info = self.info(id)?;
+        let mut records: Vec<Arc<[u8]>> = Vec::new();
+        self.store.read(id, 0, &mut |record| {
+            records.push(record.into());
+            ControlFlow::Continue(())
+        })?;
+        Run::new(id.to_string(), info.note, records, Arc::clone(&self.blobs))
+    }
+
+    /// Walks the chain of the run `id` and looks at every blob that it names. `progress` hears how many records were walked.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] names the first record or blob at fault.
+    pub fn verify(&self, id: &BranchId, mut progress: impl FnMut(u64)) -> Result<Verified, RunError> {
+        let head = self.store.verify(id, &mut progress)?;
+        let blobs = self.blobs_of(id)?;
+        for blob in &blobs {
+            self.store.blob(*blob)?.ok_or(RunError::BlobMissing(*blob))?;
+        }
+        Ok(Verified { head, blobs: blobs.len() })
+    }
+
+    /// Starts a run of `scenario`: lays out the initial world, once for all its runs, and opens the first day.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Episode`] when the scenario cannot be laid out, [`RunError::Store`] when the store refuses.
+    pub fn start(
+        &self,
+        scenario: &Scenario<Office>,
+        seed: Seed,
+        agent: &str,
+    ) -> Result<(LiveRun, Step), RunError> {
+        let prefix = scenario.prefix(Office::default(), &self.blobs)?;
+        let shared = BranchId::new(format!("{PREFIX}{}", prefix.log().head().hash.short()))?;
+        self.keep_prefix(&shared, prefix.log())?;
+        let (episode, step) = Episode::open(&prefix, seed, scenario.script(), Arc::clone(&self.blobs))?;
+        let note = RunNote {
+            scenario: scenario.id().to_string(),
+            seed: seed.get(),
+            agent: agent.to_owned(),
+            ..RunNote::default()
+        };
+        let parent = Parent { branch: shared, count: prefix.log().head().count };
+        let live = self.begin(episode, scenario.checks(), note, parent)?;
+        Ok((live, step))
+    }
+
+    /// Goes on with an unfinished run.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Finished`] when it has ended; as [`Self::load`] otherwise.
+    pub fn resume(&self, id: &BranchId) -> Result<(LiveRun, Run), RunError> {
+        let run = self.load(id)?;
+        let mut episode = run.episode_at(None)?;
+        if episode.is_closed() {
+            return Err(RunError::Finished);
+        }
+        episode.settle()?;
+        let recorder = Recorder::new(Arc::clone(&self.store), id.clone())?;
+        let mut live = LiveRun::new(id.clone(), episode, run.scenario.checks(), run.note.clone(), recorder);
+        live.commit()?;
+        Ok((live, run))
+    }
+
+    /// Makes a new run that shares the records of `id` up to and including `at`.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Beyond`] or [`RunError::BeforeOpening`] when it cannot be forked there.
+    pub fn fork(&self, id: &BranchId, at: Seq) -> Result<(LiveRun, Run), RunError> {
+        let run = self.load(id)?;
+        let opened = run.opened()?;
+        if at < opened {
+            return Err(RunError::BeforeOpening { asked: at.get(), first: opened.get() });
+        }
+        let mut episode = run.episode_at(Some(at))?;
+        let note = RunNote {
+            forked_from: Some((id.to_string(), at.get())),
+            score: None,
+            finished: false,
+            wall_millis: 0,
+            ..run.note.clone()
+        };
+        episode.settle()?;
+        let parent = Parent { branch: id.clone(), count: at.get() + 1 };
+        let live = self.begin(episode, run.scenario.checks(), note, parent)?;
+        Ok((live, run))
+    }
+
+    /// Removes the run `id`.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when other runs were forked from it.
+    pub fn discard(&self, id: &BranchId) -> Result<(), RunError> {
+        Ok(self.store.discard(id)?)
+    }
+
+    /// Writes the run `id` as one portable file, blobs included.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when the run is damaged or the file cannot be written.
+    pub fn export(&self, id: &BranchId, path: &Path) -> Result<Head, RunError> {
+        let info = self.info(id)?;
+        Ok(dayshift_stores::export(&*self.store, id, &self.blobs_of(id)?, path, &info.note.to_bytes())?)
+    }
+
+    /// Brings a portable file in as a run of its own. A run that is already there under its name gets another one.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when the file is damaged or no portable log.
+    pub fn import(&self, path: &Path) -> Result<BranchId, RunError> {
+        let log = PortableLog::open(path)?;
+        let taken = self.list()?.iter().any(|run| run.id == *log.branch());
+        let id = if taken { new_id()? } else { log.branch().clone() };
+        dayshift_stores::import(&*self.store, &log, &id)?;
+        Ok(id)
+    }
+
+    fn info(&self, id: &BranchId) -> Result<RunInfo, RunError> {
+        let unknown = || RunError::Unknown(id.to_string());
+        self.list()?.into_iter().find(|run| run.id == *id).ok_or_else(unknown)
+    }
+
+    fn begin(
+        &self,
+        episode: Episode<Office>,
+        checks: Arc<dyn dayshift_engine::Checks<Office>>,
+        note: RunNote,
+        parent: Parent,
+    ) -> Result<LiveRun, RunError> {
+        let id = new_id()?;
+        self.store.create(NewBranch { id: id.clone(), parent: Some(parent), note: note.to_bytes() })?;
+        let recorder = Recorder::new(Arc::clone(&self.store), id.clone())?;
+        let mut live = LiveRun::new(id, episode, checks, note, recorder);
+        live.commit()?;
+        Ok(live)
+    }
+
+    /// Makes sure that the store holds a scenario's initial world.
+    fn keep_prefix(&self, shared: &BranchId, log: &dayshift_engine::Log) -> Result<(), RunError> {
+        let known = self.store.branches()?.into_iter().any(|branch| branch.id == *shared);
+        if !known {
+            self.store.create(NewBranch { id: shared.clone(), parent: None, note: Vec::new() })?;
+        }
+        let after = self.store.head(shared)?;
+        if after == log.head() {
+            return Ok(());
+        }
+        // New, or cut off while it was being written: the records are the same ones in any case.
+        let mut records = Vec::new();
+        let mut blobs = Vec::new();
+        for record in log.since(after.count) {
+            for id in Stored::new(record)?.head()?.blobs {
+                blobs.push((id, self.blobs.get(id).ok_or(RunError::BlobMissing(id))?));
+            }
+            records.push(Arc::clone(record));
+        }
+        self.store.append(Append { branch: shared.clone(), after, records, blobs })?.wait()?;
+        Ok(())
+    }
+
+    fn blobs_of(&self, id: &BranchId) -> Result<Vec<BlobId>, RunError> {
+        let mut blobs = Vec::new();
+        let mut fault = None;
+        self.store.read(id, 0, &mut |record| match Stored::new(record).and_then(|stored| stored.head()) {
+            Ok(head) => {
+                blobs.extend(head.blobs);
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                fault = Some(error);
+                ControlFlow::Break(())
+            }
+        })?;
+        if let Some(error) = fault {
+            return Err(error.into());
+        }
+        blobs.sort_unstable();
+        blobs.dedup();
+        Ok(blobs)
+    }
+}
+
+/// What verifying found whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// Where the log ends.
+    pub head: Head,
+    /// How many blobs it names; each was read.
+    pub blobs: usize,
+}
+
+/// Loads a run from a portable file, without a store. Its bytes are all checked first.
+///
+/// # Errors
+///
+/// [`RunError::Store`] when the file is damaged or no portable log; as [`Run::new`] otherwise.
+pub fn load_file(path: &Path) -> Result<Run, RunError> {
+    let log = PortableLog::open(path)?;
+    let blobs = MemoryBlobs::new();
+    for content in log.blob_ids().filter_map(|id| log.blob(id)) {
+        blobs.put(content.into());
+    }
+    let records = log.records().map(Arc::from).collect();
+    Run::new(path.display().to_string(), RunNote::from_bytes(log.note()), records, Arc::new(blobs))
+}
+
+/// Verifies a portable file, without a store.
+///
+/// # Errors
+///
+/// [`RunError::Store`] names the record, the blob or the place at fault.
+pub fn verify_file(path: &Path) -> Result<Verified, RunError> {
+    let log = PortableLog::open(path)?;
+    let mut blobs: Vec<BlobId> = Vec::new();
+    for record in log.records() {
+        blobs.extend(Stored::new(record)?.head()?.blobs);
+    }
+    blobs.sort_unstable();
+    blobs.dedup();
+    match blobs.iter().find(|id| log.blob(**id).is_none()) {
+        Some(missing) => Err(RunError::BlobMissing(*missing)),
+        None => Ok(Verified { head: log.head(), blobs: blobs.len() }),
+    }
+}
+
+
+/// Draws a new run's id: ten hexadecimal digits. Ids name runs and never enter a log, so they may come from the host.
+fn new_id() -> Result<BranchId, RunError> {
+    let mut hasher = std::hash::RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    Ok(BranchId::new(format!("{:010x}", hasher.finish() & 0xff_ffff_ffff))?)
+}

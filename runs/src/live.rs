@@ -1,0 +1,93 @@
+//! A run that is being played: an episode, its recorder, and a grader that follows it for step rewards.
+
+use std::sync::Arc;
+
+use dayshift_engine::{Checks, Episode, Input, Step};
+use dayshift_replay::Grader;
+use dayshift_services::Office;
+use dayshift_stores::BranchId;
+
+use crate::error::RunError;
+use crate::note::RunNote;
+use crate::recorder::Recorder;
+
+/// A run that is being played. Dropping it leaves an unfinished run that verifies and can be resumed.
+pub struct LiveRun {
+    id: BranchId,
+    episode: Episode<Office>,
+    checks: Arc<dyn Checks<Office>>,
+    note: RunNote,
+    recorder: Recorder,
+}
+
+impl LiveRun {
+    pub(crate) fn new(
+        id: BranchId,
+        episode: Episode<Office>,
+        checks: Arc<dyn Checks<Office>>,
+        note: RunNote,
+        recorder: Recorder,
+    ) -> Self {
+        Self { id, episode, checks, note, recorder }
+    }
+
+    /// Returns the run's id.
+    #[must_use]
+    pub fn id(&self) -> &BranchId {
+        &self.id
+    }
+
+    /// Returns the episode.
+    #[must_use]
+    pub fn episode(&self) -> &Episode<Office> {
+        &self.episode
+    }
+
+    /// Feeds one input and hands its records to the store. They are durable after [`Self::commit`], and at the latest when the turn
+    /// or the day ends.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Episode`] when the episode cannot go on, [`RunError::Store`] when the store refuses.
+    pub fn input(&mut self, input: Input) -> Result<Step, RunError> {
+        let ends_turn = !matches!(input, Input::Call(_));
+        let step = self.episode.input(input)?;
+        self.recorder.record(&self.episode)?;
+        if ends_turn {
+            self.recorder.wait()?;
+        }
+        Ok(step)
+    }
+
+    /// Waits until everything that happened so far is durable.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when a write failed.
+    pub fn commit(&mut self) -> Result<(), RunError> {
+        self.recorder.record(&self.episode)?;
+        self.recorder.wait()
+    }
+
+    /// Makes everything durable, grades the run if it has ended, and keeps the score beside the log.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when a write failed.
+    pub fn finish(mut self, wall_millis: u64) -> Result<BranchId, RunError> {
+        self.commit()?;
+        self.note.finished = self.episode.is_closed();
+        self.note.wall_millis += wall_millis;
+        if self.note.finished {
+            let mut grader = Grader::new(Arc::clone(&self.checks));
+            let mut shadow =
+                Episode::blank(Office::default(), Arc::clone(self.episode.script()), Arc::clone(self.episode.blobs()));
+            for record in self.episode.log().since(0) {
+                grader.absorb(&mut shadow, Arc::clone(record))?;
+            }
+            self.note.score = Some(grader.report(&shadow).score);
+        }
+        self.recorder.annotate(&self.note)?;
+        Ok(self.id)
+    }
+}
