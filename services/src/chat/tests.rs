@@ -1,4 +1,6 @@
-//! Tests of chat through its tools, on the bench. The caller is `Ann Lee`.
+//! Tests of chat through its tools, on the bench. The caller is `Ann Lee`. The model has a file of its own.
+
+mod model;
 
 use dayshift_engine::{Rejection, SmolStr, Value, map};
 
