@@ -9,7 +9,7 @@ use dayshift_engine::{
 use super::event::FilesEvent;
 use super::path::EntryPath;
 use super::state::{Entry, File, FilesState, is_a_folder, not_found, show_mode};
-use super::text::{BYTE_ORDER_MARK, count_lines, is_crlf, line_at, take_lines, to_crlf};
+use super::text::{Encoding, count_lines, decode, encode, is_crlf, line_at, take_lines, to_crlf, without_mark};
 use super::tools::{self, Command, Transfer};
 use super::{
     ENTRIES_MAX, FILE_BYTES_MAX, FOLDER_ENTRIES_MAX, MODE_DEFAULT, READ_BINARY_BYTES_MAX, READ_TEXT_BYTES_MAX,
@@ -112,18 +112,17 @@ impl FilesState {
 
     fn decide_read_text(&self, path: &EntryPath, first: usize, limit: usize, context: &Context<'_>) -> Decided {
         let bytes = context.load(&self.file(path, context.frame)?.content)?;
-        let Ok(text) = std::str::from_utf8(&bytes) else {
+        let Some((text, encoding)) = decode(&bytes) else {
             return Ok(Decision::answer(show_bytes(path, &bytes, 0, READ_BINARY_BYTES_MAX)));
         };
-        let total = count_lines(text);
+        let total = count_lines(&text);
         if first > total.max(1) {
             return Err(Rejection::new(
                 "files/bad-range",
                 format!("{path} has {total} lines; start_line {first} lies behind them"),
             ));
         }
-        let shown = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        let lines = take_lines(shown, first, limit, READ_TEXT_BYTES_MAX);
+        let lines = take_lines(without_mark(&text), first, limit, READ_TEXT_BYTES_MAX);
         let mut answer = map! {
             "path" => path.as_str(),
             "bytes" => bytes.len(),
@@ -135,6 +134,9 @@ impl FilesState {
         if let Value::Map(map) = &mut answer {
             if first + lines.count <= total {
                 map.insert(SmolStr::new_static("next_line"), (first + lines.count).into());
+            }
+            if encoding != Encoding::Utf8 {
+                map.insert(SmolStr::new_static("encoding"), encoding.name().into());
             }
             if lines.cut {
                 map.insert(SmolStr::new_static("line_cut"), true.into());
@@ -160,13 +162,13 @@ impl FilesState {
             Some(Entry::Folder { .. }) => return Err(is_a_folder(path)),
             None => [].into(),
         };
-        let added = match std::str::from_utf8(&old) {
-            Ok(old) if is_crlf(old) => to_crlf(text),
-            Ok(_) | Err(_) => text.into(),
+        let added = match decode(&old) {
+            Some((old, encoding)) => encode(if is_crlf(&old) { to_crlf(text) } else { text.into() }, encoding),
+            None => text.as_bytes().to_vec(),
         };
         let mut bytes = Vec::with_capacity(old.len() + added.len());
         bytes.extend_from_slice(&old);
-        bytes.extend_from_slice(added.as_bytes());
+        bytes.extend_from_slice(&added);
         let length = bytes.len();
         let (events, created) = self.write(path, bytes, context)?;
         Ok(Decision::change(events, written(path, length, created)))
@@ -174,10 +176,10 @@ impl FilesState {
 
     fn decide_edit(&self, path: &EntryPath, old: &str, new: &str, all: bool, context: &Context<'_>) -> Decided {
         let bytes = context.load(&self.file(path, context.frame)?.content)?;
-        let Ok(text) = std::str::from_utf8(&bytes) else {
+        let Some((text, encoding)) = decode(&bytes) else {
             return Err(Rejection::new(
                 "files/not-text",
-                format!("{path} is no UTF-8 text and cannot be edited; write it as a whole with base64"),
+                format!("{path} is no UTF-8 or UTF-16 text and cannot be edited; write it as a whole with base64"),
             ));
         };
         if old.is_empty() || old == new {
@@ -186,7 +188,7 @@ impl FilesState {
                 "the old text must not be empty and must differ from the new one; use files.append to add text",
             ));
         }
-        let crlf = is_crlf(text);
+        let crlf = is_crlf(&text);
         let (old, new) = if crlf { (to_crlf(old), to_crlf(new)) } else { (old.into(), new.into()) };
         let count = text.matches(&*old).count();
         if count == 0 {
@@ -196,7 +198,7 @@ impl FilesState {
             ));
         }
         if count > 1 && !all {
-            let places = text.match_indices(&*old).take(PLACES_SHOWN_MAX).map(|(at, _)| line_at(text, at).to_string());
+            let places = text.match_indices(&*old).take(PLACES_SHOWN_MAX).map(|(at, _)| line_at(&text, at).to_string());
             let places: Vec<String> = places.collect();
             return Err(Rejection::new(
                 "files/several-matches",
@@ -207,8 +209,10 @@ impl FilesState {
             ));
         }
         // Before the new text is built: a short old text and a long new one could fill the memory.
-        check_size(path, (text.len() - count * old.len()).saturating_add(count.saturating_mul(new.len())))?;
-        let changed = text.replace(&*old, &new).into_bytes();
+        let length = (text.len() - count * old.len()).saturating_add(count.saturating_mul(new.len()));
+        // UTF-16 takes at least two thirds of what UTF-8 takes.
+        check_size(path, if encoding == Encoding::Utf8 { length } else { length / 2 })?;
+        let changed = encode(text.replace(&*old, &new).into(), encoding);
         let length = changed.len();
         let (events, _) = self.write(path, changed, context)?;
         Ok(Decision::change(events, map! { "path" => path.as_str(), "replaced" => count, "bytes" => length }))

@@ -7,7 +7,7 @@ use dayshift_engine::{Looking, Rejection, Value};
 use super::FIND_RESULTS_MAX;
 use super::path::EntryPath;
 use super::state::{Entry, FilesState};
-use super::text::BYTE_ORDER_MARK;
+use super::text::{decode_lossy, without_mark};
 use crate::service::{Desk, unknown_question};
 
 const QUESTIONS: &[&str] = &["digest", "exists", "find", "lines", "list", "stat", "table", "text"];
@@ -42,7 +42,7 @@ impl FilesState {
                 Some(Entry::File(file)) => file.content.id().to_string().into(),
                 Some(Entry::Folder { .. }) | None => Value::Null,
             }),
-            "text" => Ok(self.bytes(&path, looking)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).into()),
+            "text" => Ok(self.bytes(&path, looking)?.map(|bytes| decode_lossy(&bytes).into_owned()).into()),
             "lines" => Ok(self.bytes(&path, looking)?.map(|bytes| lines(&bytes)).into()),
             _ => Ok(self.bytes(&path, looking)?.map_or(Value::Null, |bytes| {
                 let delimiter = if path.name().ends_with(".tsv") { b'\t' } else { b',' };
@@ -61,16 +61,18 @@ impl FilesState {
 }
 
 fn lines(bytes: &[u8]) -> Value {
-    let text = String::from_utf8_lossy(bytes);
-    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text).lines().collect()
+    let text = decode_lossy(bytes);
+    without_mark(&text).lines().collect()
 }
 
 /// Returns the rows of a table of separated values (RFC 4180), each a list of texts. Rows may differ in length.
 fn table(bytes: &[u8], delimiter: u8) -> Value {
-    let text = String::from_utf8_lossy(bytes);
-    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
-    let mut reader =
-        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
+    let text = decode_lossy(bytes);
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter)
+        .from_reader(without_mark(&text).as_bytes());
     // Text in memory gives no error: it is UTF-8, and rows may have any length.
     reader.records().map_while(Result::ok).map(|row| row.iter().collect::<Value>()).collect()
 }

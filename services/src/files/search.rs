@@ -9,7 +9,7 @@ use regex::{Regex, RegexBuilder};
 
 use super::path::EntryPath;
 use super::state::{Entry, FilesState, not_found};
-use super::text::{BYTE_ORDER_MARK, cut_to};
+use super::text::{cut_to, decode, without_mark};
 use super::tools::Search;
 use super::{
     PATTERN_BYTES_MAX, REGEX_BYTES_MAX, REGEX_LIGHT_BYTES_MAX, SEARCH_BYTES_MAX, SEARCH_HEAVY_BYTES_MAX,
@@ -69,9 +69,8 @@ impl FilesState {
             }
             bytes_left -= content.bytes();
             let bytes = context.load(content)?;
-            let Ok(text) = std::str::from_utf8(&bytes) else { return Ok(ControlFlow::Continue(())) };
-            let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-            for (index, line) in text.lines().enumerate() {
+            let Some((text, _)) = decode(&bytes) else { return Ok(ControlFlow::Continue(())) };
+            for (index, line) in without_mark(&text).lines().enumerate() {
                 if !needle.is_match(line) {
                     continue;
                 }

@@ -111,6 +111,27 @@ fn edits_and_appends_keep_line_ends_and_the_byte_order_mark() {
 }
 
 #[test]
+fn utf16_text_is_read_searched_and_edited_as_text_and_stays_utf16() {
+    let mut bench = bench();
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let blob = bench.blob(&utf16("\u{feff}Müller\t5\r\n"));
+    bench.call("files.import", map! { "path" => "/u.tsv", "blob" => blob }).expect("imported");
+    let read = bench.call("files.read", map! { "path" => "/u.tsv" }).expect("read");
+    assert_eq!((field(&read, "text"), field(&read, "encoding")), ("Müller\t5\r\n".into(), "utf-16le".into()));
+    let found = bench.call("files.search", map! { "query" => "^Mü", "regex" => true }).expect("searched");
+    assert_eq!(field(&found, "matches").as_list().map(<[Value]>::len), Some(1));
+    bench.call("files.edit", map! { "path" => "/u.tsv", "old" => "5", "new" => "6" }).expect("edited");
+    bench.call("files.append", map! { "path" => "/u.tsv", "text" => "Öz\t7\n" }).expect("appended");
+    let frame = dayshift_engine::Frame::new();
+    let content = bench.service.content("/u.tsv", &frame).expect("there").clone();
+    assert_eq!(content, dayshift_engine::Content::Inline(utf16("\u{feff}Müller\t6\r\nÖz\t7\r\n").into()));
+    assert_eq!(
+        bench.ask("table", map! { "path" => "/u.tsv" }).map(|table| table.to_string()),
+        Ok(r#"[["Müller","6"],["Öz","7"]]"#.into())
+    );
+}
+
+#[test]
 fn an_edit_must_match_exactly_once() {
     let mut bench = bench_with(&[("/a", "cat\ndog\ncat\n")]);
     let edit = |old: &str, new: &str| map! { "path" => "/a", "old" => old, "new" => new };

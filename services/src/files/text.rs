@@ -2,8 +2,27 @@
 
 use std::borrow::Cow;
 
-/// The byte order mark with which some programs start UTF-8 text.
-pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
+/// The byte order mark with which some programs start a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// How text is kept as bytes. UTF-16 counts only with a byte order mark: without one it would be a guess.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encoding {
+    Utf8,
+    Utf16Le,
+    Utf16Be,
+}
+
+impl Encoding {
+    /// Returns the encoding's name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Utf8 => "utf-8",
+            Self::Utf16Le => "utf-16le",
+            Self::Utf16Be => "utf-16be",
+        }
+    }
+}
 
 /// A run of whole lines of a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -12,6 +31,43 @@ pub(super) struct Lines<'a> {
     pub(super) count: usize,
     /// Whether the last line is not whole, because it alone is longer than was allowed.
     pub(super) cut: bool,
+}
+
+/// Returns the text that `bytes` are, a byte order mark included, and its encoding; nothing if they are no text.
+pub(super) fn decode(bytes: &[u8]) -> Option<(Cow<'_, str>, Encoding)> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Some((Cow::Borrowed(text), Encoding::Utf8));
+    }
+    let (encoding, unit): (_, fn([u8; 2]) -> u16) = match bytes {
+        [0xff, 0xfe, ..] => (Encoding::Utf16Le, u16::from_le_bytes),
+        [0xfe, 0xff, ..] => (Encoding::Utf16Be, u16::from_be_bytes),
+        _ => return None,
+    };
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    let text = char::decode_utf16(pairs.iter().map(|pair| unit(*pair))).collect::<Result<String, _>>().ok()?;
+    Some((Cow::Owned(text), encoding))
+}
+
+/// Returns `text` as bytes, without adding a byte order mark.
+pub(super) fn encode(text: Cow<'_, str>, encoding: Encoding) -> Vec<u8> {
+    match encoding {
+        Encoding::Utf8 => text.into_owned().into_bytes(),
+        Encoding::Utf16Le => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        Encoding::Utf16Be => text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+    }
+}
+
+/// Returns the text that `bytes` are, with a replacement character for what is none.
+pub(super) fn decode_lossy(bytes: &[u8]) -> Cow<'_, str> {
+    decode(bytes).map_or_else(|| String::from_utf8_lossy(bytes), |(text, _)| text)
+}
+
+/// Returns `text` without a byte order mark at its start.
+pub(super) fn without_mark(text: &str) -> &str {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
 /// Returns how many lines `text` has. A line end closes a line and opens none.
@@ -86,6 +142,20 @@ pub(super) fn line_at(text: &str, offset: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_is_utf8_or_utf16_with_a_mark() {
+        let text = "\u{feff}aé\u{1f600}";
+        for encoding in [Encoding::Utf8, Encoding::Utf16Le, Encoding::Utf16Be] {
+            let bytes = encode(text.into(), encoding);
+            assert_eq!(decode(&bytes), Some((text.into(), encoding)));
+            assert_eq!(decode_lossy(&bytes), text);
+        }
+        for bytes in [&b"\xff"[..], b"\xff\xfea", b"\xff\xfe\x00\xd8", b"\xfe\xff\xd8\x00", b"a\xff"] {
+            assert_eq!(decode(bytes), None, "{bytes:?}");
+        }
+        assert_eq!(decode_lossy(b"a\xff"), "a\u{fffd}");
+    }
 
     #[test]
     fn lines_are_counted_as_people_count_them() {

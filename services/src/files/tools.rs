@@ -142,7 +142,7 @@ pub(super) const TOOLS: &[ToolSpec] = &[
     tool(
         "files.read",
         Effect::Reads,
-        "Reads a file: lines of text, or base64 of a range of bytes if it is no UTF-8 text or start_byte is given.",
+        "Reads a file: lines of text, or base64 of a range of bytes if it is no text or start_byte is given.",
         &[
             PATH,
             Parameter::optional("start_line", Kind::Int, "The first line to read, counted from 1."),

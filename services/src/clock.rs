@@ -1,0 +1,187 @@
+//! The simulated clock as a caller sees it. It has no state: the time comes with every call, and the kernel moves it.
+//!
+//! Keys: `clock:now` is the time. No record writes it; the kernel knows this key.
+
+use chrono::{DateTime, Datelike, Timelike};
+use chrono_tz::Tz;
+use dayshift_engine::{
+    Applying, Audience, Context, Decision, Difference, Effect, Frame, Key, Kind, Looking, Parameter, ReadKind,
+    Rejection, Seq, SimTime, StateDigest, ToolCall, ToolSpec, Value, Wait, map,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::service::{Desk, Service, unknown_question};
+
+/// The clock: nothing to remember.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClockState;
+
+/// Nothing happens to the clock: there is no such event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockEvent {}
+
+const TOOLS: &[ToolSpec] = &[
+    ToolSpec {
+        name: "clock.now",
+        summary: "Tells the time, the weekday and the office's time zone.",
+        parameters: &[],
+        effect: Effect::Reads,
+        audience: Audience::Everybody,
+        cost_seconds: 0,
+    },
+    ToolSpec {
+        name: "clock.wait",
+        summary: "Waits until the next thing that you would notice, or until a time if that comes first.",
+        parameters: &[Parameter::optional("until", Kind::Time, "When to stop waiting at the latest.")],
+        effect: Effect::Reads,
+        audience: Audience::Everybody,
+        cost_seconds: 0,
+    },
+];
+
+const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+impl Service for ClockState {
+    type Event = ClockEvent;
+
+    const TOOLS: &'static [ToolSpec] = TOOLS;
+
+    fn decide(&self, call: &ToolCall, desk: &Desk, context: &Context<'_>) -> Result<Decision<ClockEvent>, Rejection> {
+        match call.tool.as_str() {
+            "clock.now" => {
+                note_now(context.frame);
+                Ok(Decision::answer(now(context.time, desk)))
+            }
+            "clock.wait" => wait(call.time("until"), desk, context),
+            other => {
+                Err(Rejection::new("clock/unknown-tool", format!("clock has no tool '{other}'; use a listed one")))
+            }
+        }
+    }
+
+    fn apply(&mut self, event: ClockEvent, _applying: &mut Applying<'_>) {
+        match event {}
+    }
+
+    fn query(&self, verb: &str, _arguments: &Value, desk: &Desk, looking: &Looking<'_>) -> Result<Value, Rejection> {
+        if verb != "now" {
+            return Err(unknown_question("clock", verb, &["now"]));
+        }
+        note_now(looking.frame);
+        Ok(now(looking.time, desk))
+    }
+
+    fn digest(&self) -> StateDigest {
+        StateDigest::default()
+    }
+
+    fn differences(&self, _other: &Self, _into: &mut Vec<Difference>) {}
+
+    fn dump(&self) -> Value {
+        map! {}
+    }
+}
+
+fn wait(until: Option<SimTime>, desk: &Desk, context: &Context<'_>) -> Result<Decision<ClockEvent>, Rejection> {
+    let (wait, until) = match until {
+        None => (Wait::NextNotice, None),
+        Some(until) => {
+            note_now(context.frame);
+            if until <= context.time {
+                let time = desk.show(context.time);
+                return Err(Rejection::new("clock/past", format!("it is {time} already; wait until a later time")));
+            }
+            (Wait::Until(until), Some(desk.show(until)))
+        }
+    };
+    Ok(Decision { events: Vec::new(), answer: map! { "until" => until }, wait: Some(wait) })
+}
+
+fn note_now(frame: &Frame) {
+    frame.note(ReadKind::Item, Key::new("clock:now"), Seq::default());
+}
+
+fn now(time: SimTime, desk: &Desk) -> Value {
+    let local: DateTime<Tz> = time.to_chrono().with_timezone(&desk.zone);
+    map! {
+        "time" => desk.show(time),
+        "zone" => desk.zone.name(),
+        "date" => format!("{:04}-{:02}-{:02}", local.year(), local.month(), local.day()),
+        "minutes" => local.hour() * 60 + local.minute(),
+        "weekday" => WEEKDAYS[local.weekday().num_days_from_monday() as usize],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Bench;
+
+    #[test]
+    fn now_is_told_in_the_zone_of_the_office() {
+        let mut bench = Bench::new(ClockState);
+        let expected = map! {
+            "time" => "2026-03-16T09:00:01+01:00", "zone" => "Europe/Berlin", "date" => "2026-03-16", "minutes" => 540_i64,
+            "weekday" => "Monday",
+        };
+        assert_eq!(bench.call("clock.now", map! {}), Ok(expected.clone()));
+        assert_eq!(bench.read_keys(), ["clock:now"]);
+        assert_eq!(bench.accesses.reads[0].written, Seq::default());
+        assert!(bench.written_keys().is_empty());
+        assert_eq!(bench.ask("now", map! {}), Ok(expected));
+        assert_eq!(bench.read_keys(), ["clock:now"]);
+    }
+
+    #[test]
+    fn the_day_is_that_of_the_office_and_not_of_utc() {
+        let mut bench = Bench::new(ClockState);
+        bench.time = "2026-03-29T22:30:00Z".parse().expect("a good time");
+        let now = bench.ask("now", map! {}).expect("answered");
+        assert_eq!(now.get("time"), Some(&"2026-03-30T00:30:00+02:00".into()));
+        assert_eq!(now.get("weekday"), Some(&"Monday".into()));
+    }
+
+    #[test]
+    fn waiting_is_left_to_the_kernel() {
+        let bench = Bench::new(ClockState);
+        let frame = Frame::new();
+        let context = Context {
+            seq: bench.seq,
+            time: bench.time,
+            actor: &bench.actor,
+            turn: None,
+            seed: dayshift_engine::Seed::new(1),
+            frame: &frame,
+            blobs: &bench.blobs,
+        };
+        let wait = |arguments| {
+            let call = ToolCall::new("clock.wait", arguments);
+            bench.service.decide(&call, &bench.desk, &context).map(|decision| (decision.wait, decision.answer))
+        };
+        assert_eq!(wait(map! {}), Ok((Some(Wait::NextNotice), map! { "until" => Value::Null })));
+        let until = "2026-03-16T08:00:01Z".parse().expect("a good time");
+        let shown = map! { "until" => "2026-03-16T09:00:01+01:00" };
+        assert_eq!(wait(map! { "until" => "2026-03-16T08:00:01Z" }), Ok((Some(Wait::Until(until)), shown)));
+        let past = wait(map! { "until" => "2026-03-16T08:00:00Z" }).expect_err("it is past");
+        assert_eq!(past.code, "clock/past");
+    }
+
+    #[test]
+    fn waiting_for_a_notice_reads_nothing_and_waiting_for_a_time_reads_the_clock() {
+        let mut bench = Bench::new(ClockState);
+        bench.call("clock.wait", map! {}).expect("waits");
+        assert!(bench.read_keys().is_empty());
+        bench.call("clock.wait", map! { "until" => "2027-01-01T00:00:00Z" }).expect("waits");
+        assert_eq!(bench.read_keys(), ["clock:now"]);
+    }
+
+    #[test]
+    fn other_questions_are_unknown() {
+        let mut bench = Bench::new(ClockState);
+        assert_eq!(
+            bench.ask("then", map! {}).map_err(|rejection| rejection.code.into_owned()),
+            Err("query/unknown".into())
+        );
+    }
+}
