@@ -9,10 +9,14 @@ mod a1;
 mod cell;
 mod event;
 mod format;
+mod formula;
+#[cfg(test)]
+mod formula_tests;
 mod index;
 mod locate;
 mod question;
 mod read;
+mod recalculate;
 mod state;
 mod structure;
 #[cfg(test)]
@@ -29,6 +33,7 @@ pub use a1::{Area, BadReference, CellRef, GRID_COLUMNS_MAX, GRID_ROWS_MAX};
 pub use cell::{CELL_TEXT_BYTES_MAX, Cell, CellError, CellValue, FORMULA_BYTES_MAX, Input, Precedent};
 pub use event::{CellWritten, SheetsEvent};
 pub use format::{FORMAT_BYTES_MAX, formatted, is_known_format};
+pub use formula::FORMULA_AREA_CELLS_MAX;
 pub use read::{FIND_MATCHES_MAX, PRECEDENTS_NOTED_MAX, READ_CELLS_MAX, READ_ROWS_MAX};
 pub use state::{BOOK_NAME_BYTES_MAX, BOOKS_MAX, SheetsState, WORKSHEET_NAME_BYTES_MAX, WORKSHEETS_MAX};
 pub use typed::{Typed, serial_of, typed};
@@ -104,27 +109,5 @@ impl SheetsState {
             Search { text, whole: call.flag("whole"), case: call.flag("case"), formulas: call.flag("formulas") };
         let (matches, more) = book.find(frame, only, &search);
         Ok(Decision::answer(map! { "matches" => matches, "more" => more }))
-    }
-
-    /// Placeholder.
-    fn settle(
-        &self,
-        _name: &dayshift_engine::SmolStr,
-        _book: &state::Book,
-        events: Vec<SheetsEvent>,
-        _desk: &Desk,
-        _context: &Context<'_>,
-    ) -> Result<Vec<SheetsEvent>, Rejection> {
-        for event in &events {
-            if let SheetsEvent::CellsWritten { cells, .. } = event
-                && cells.iter().any(|cell| matches!(cell.input, Some(Input::Formula { .. })))
-            {
-                return Err(Rejection::new(
-                    "sheets/formulas-unsupported",
-                    "formulas are not supported yet; write the value",
-                ));
-            }
-        }
-        Ok(events)
     }
 }

@@ -134,35 +134,18 @@ impl SheetsState {
                     book.source = Some(Source { format, content: source });
                 }
             }
-            SheetsEvent::WorksheetAdded { book, worksheet } => {
-                self.change(&book, |book| book.add_worksheet(&worksheet, applying));
+            SheetsEvent::WorksheetAdded { ref book, .. }
+            | SheetsEvent::WorksheetRenamed { ref book, .. }
+            | SheetsEvent::WorksheetDeleted { ref book, .. }
+            | SheetsEvent::CellsWritten { ref book, .. }
+            | SheetsEvent::CellsCleared { ref book, .. }
+            | SheetsEvent::CellsMerged { ref book, .. }
+            | SheetsEvent::RangeNamed { ref book, .. } => {
+                // An event for a workbook that is not there changes nothing.
+                if let Some(book) = self.contents.get_mut(book) {
+                    book.fold(event, applying);
+                }
             }
-            SheetsEvent::WorksheetRenamed { book, worksheet, to } => {
-                self.change(&book, |book| book.rename_worksheet(&worksheet, &to, applying));
-            }
-            SheetsEvent::WorksheetDeleted { book, worksheet } => {
-                self.change(&book, |book| book.delete_worksheet(&worksheet, applying));
-            }
-            SheetsEvent::CellsWritten { book, worksheet, cells } => {
-                self.change(&book, |book| book.write(&worksheet, cells, applying));
-            }
-            SheetsEvent::CellsCleared { book, worksheet, area } => {
-                self.change(&book, |book| book.clear(&worksheet, area, applying));
-            }
-            SheetsEvent::CellsMerged { book, worksheet, areas } => self.change(&book, |book| {
-                book.worksheets.update(applying, &Name(worksheet), |entry| entry.merged = areas.into());
-            }),
-            SheetsEvent::RangeNamed { book, name, worksheet, area } => self.change(&book, |book| {
-                book.names.insert(applying, Name(name), NamedRange { worksheet, area });
-            }),
-        }
-    }
-
-    /// Changes a workbook, which then is no longer what a file says. An event for a workbook that is not there changes nothing.
-    fn change(&mut self, book: &SmolStr, change: impl FnOnce(&mut Book)) {
-        if let Some(book) = self.contents.get_mut(book) {
-            book.source = None;
-            change(book);
         }
     }
 
@@ -232,6 +215,25 @@ impl Book {
         self.cells.get(worksheet)?.peek(&at)
     }
 
+    /// Changes the workbook, which then is no longer what a file says.
+    pub(super) fn fold(&mut self, event: SheetsEvent, applying: &mut Applying<'_>) {
+        self.source = None;
+        match event {
+            SheetsEvent::BookCreated { .. } | SheetsEvent::BookImported { .. } => {}
+            SheetsEvent::WorksheetAdded { worksheet, .. } => self.add_worksheet(&worksheet, applying),
+            SheetsEvent::WorksheetRenamed { worksheet, to, .. } => self.rename_worksheet(&worksheet, &to, applying),
+            SheetsEvent::WorksheetDeleted { worksheet, .. } => self.delete_worksheet(&worksheet, applying),
+            SheetsEvent::CellsWritten { worksheet, cells, .. } => self.write(&worksheet, cells, applying),
+            SheetsEvent::CellsCleared { worksheet, area, .. } => self.clear(&worksheet, area, applying),
+            SheetsEvent::CellsMerged { worksheet, areas, .. } => {
+                self.worksheets.update(applying, &Name(worksheet), |entry| entry.merged = areas.into());
+            }
+            SheetsEvent::RangeNamed { name, worksheet, area, .. } => {
+                self.names.insert(applying, Name(name), NamedRange { worksheet, area });
+            }
+        }
+    }
+
     fn digest(&self) -> StateDigest {
         let mut total = self.worksheets.digest();
         total += self.names.digest();
@@ -292,7 +294,7 @@ impl Book {
         }
     }
 
-    fn write(&mut self, worksheet: &SmolStr, cells: Vec<CellWritten>, applying: &mut Applying<'_>) {
+    pub(super) fn write(&mut self, worksheet: &SmolStr, cells: Vec<CellWritten>, applying: &mut Applying<'_>) {
         let Some(all) = self.cells.get_mut(worksheet) else { return };
         for written in cells {
             let at = written.at;

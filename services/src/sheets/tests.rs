@@ -20,6 +20,7 @@ pub(super) fn rows<const N: usize>(rows: [Vec<Value>; N]) -> Value {
 macro_rules! row {
     ($($cell:expr),* $(,)?) => { vec![$(Value::from($cell)),*] };
 }
+pub(super) use row;
 
 pub(super) fn write(bench: &mut Bench<SheetsState>, range: &str, rows: Value, mode: &str) -> Result<Value, Rejection> {
     bench.call("sheets.write", map! { "book" => "Ledger", "range" => range, "rows" => rows, "mode" => mode })

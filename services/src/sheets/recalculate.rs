@@ -1,0 +1,386 @@
+//! What follows from a change: which formulas it reaches, in which order they are computed, and what they come to. Runs while a call is
+//! decided, on a fork of the workbook; its results go into the events, so that `apply` and replay never compute.
+//!
+//! The order of computing never shows: it follows from what reads what, ties are broken by place, and a formula that depends on itself is an
+//! error value.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::Offset;
+use dayshift_engine::{Applying, Canonical, Context, Frame, Rejection, SmolStr};
+
+use super::a1::{Area, CellRef};
+use super::cell::{Cell, CellError, CellValue, Input, Precedent};
+use super::event::{CellWritten, SheetsEvent};
+use super::formula::{Formula, Outcome, Surroundings, rename_worksheet};
+use super::index::FormulaAt;
+use super::locate::same_name;
+use super::state::{Book, SheetsState, cells_in};
+use crate::service::Desk;
+
+/// How often formulas with computed references (`INDIRECT`, `OFFSET`) may turn out to read more than was known.
+const PASSES_MAX: usize = 8;
+
+impl SheetsState {
+    /// Returns `events`, which change the workbook `book`, and what follows from them for its formulas.
+    ///
+    /// # Errors
+    ///
+    /// `sheets/bad-formula` when a formula in them cannot be read.
+    pub(super) fn settle(
+        &self,
+        name: &SmolStr,
+        book: &Book,
+        mut events: Vec<SheetsEvent>,
+        desk: &Desk,
+        context: &Context<'_>,
+    ) -> Result<Vec<SheetsEvent>, Rejection> {
+        if book.formulas.is_empty() && !events.iter().any(enters_formula) {
+            return Ok(events);
+        }
+        let mut work = Work::new(book, desk, context);
+        for event in &mut events {
+            work.read_formulas(event)?;
+            work.take(event.clone());
+        }
+        work.reach();
+        work.compute();
+        work.note(context.frame);
+        let mut computed = work.results();
+        for event in &mut events {
+            merge(event, &mut computed);
+        }
+        events.extend(computed.into_iter().map(|(worksheet, cells)| SheetsEvent::CellsWritten {
+            book: name.clone(),
+            worksheet,
+            cells: cells.into_values().collect(),
+        }));
+        Ok(events)
+    }
+}
+
+/// A fork of a workbook on which a change is tried, and what is known of it so far.
+struct Work<'a> {
+    before: &'a Book,
+    after: Book,
+    surroundings: Surroundings,
+    context: &'a Context<'a>,
+    /// The cells that the call itself changes.
+    changed: BTreeSet<FormulaAt>,
+    /// The formulas that have to be computed, with what they read.
+    affected: BTreeMap<FormulaAt, Task>,
+}
+
+struct Task {
+    text: SmolStr,
+    /// Nothing for a formula that cannot be read: an import keeps it and what it came to elsewhere.
+    formula: Option<Formula>,
+    reads: BTreeSet<Precedent>,
+    outcome: Option<Outcome>,
+}
+
+impl<'a> Work<'a> {
+    fn new(book: &'a Book, desk: &Desk, context: &'a Context<'a>) -> Self {
+        let now = context.time.to_chrono();
+        let offset = now.with_timezone(&desk.zone).offset().fix().local_minus_utc();
+        let seed = context.stream("sheets/random").next_u64();
+        Self {
+            before: book,
+            after: book.clone(),
+            surroundings: Surroundings::new(now, offset, seed),
+            context,
+            changed: BTreeSet::new(),
+            affected: BTreeMap::new(),
+        }
+    }
+
+    /// Reads the formulas that an event enters, and completes what it says of them. One that brings its value with it is kept as it is.
+    fn read_formulas(&mut self, event: &mut SheetsEvent) -> Result<(), Rejection> {
+        let SheetsEvent::CellsWritten { worksheet, cells, .. } = event else { return Ok(()) };
+        for cell in cells {
+            let Some(Input::Formula { text, reads, volatile }) = &mut cell.input else { continue };
+            match Formula::read(text) {
+                Ok(formula) => {
+                    *reads = formula.names(worksheet, &self.after).into_iter().collect();
+                    *volatile = formula.volatile;
+                }
+                Err(_) if cell.value != CellValue::Empty => continue,
+                Err(message) => {
+                    return Err(Rejection::new(
+                        "sheets/bad-formula",
+                        format!(
+                            "the formula for {} cannot be read: {message}; correct it, or put an apostrophe in front to keep it as text",
+                            cell.at
+                        ),
+                    ));
+                }
+            }
+            if cell.value == CellValue::Empty {
+                self.add(FormulaAt { worksheet: worksheet.clone(), at: cell.at }, text);
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies an event to the fork, and remembers what it changes.
+    fn take(&mut self, event: SheetsEvent) {
+        match &event {
+            SheetsEvent::CellsWritten { worksheet, cells, .. } => {
+                self.changed.extend(cells.iter().map(|cell| FormulaAt { worksheet: worksheet.clone(), at: cell.at }));
+            }
+            SheetsEvent::CellsCleared { worksheet, area, .. } => self.change_area(worksheet, *area),
+            SheetsEvent::WorksheetDeleted { worksheet, .. } => {
+                self.change_area(worksheet, Area::WHOLE);
+                self.add_mentioning(worksheet);
+            }
+            SheetsEvent::WorksheetAdded { worksheet, .. } => self.add_mentioning(worksheet),
+            SheetsEvent::WorksheetRenamed { .. }
+            | SheetsEvent::BookCreated { .. }
+            | SheetsEvent::BookImported { .. }
+            | SheetsEvent::CellsMerged { .. }
+            | SheetsEvent::RangeNamed { .. } => {}
+        }
+        let mut canonical = Canonical::default();
+        let mut applying = Applying::new(self.context.seq, self.context.time, self.context.actor, None, &mut canonical);
+        let renamed = match &event {
+            SheetsEvent::WorksheetRenamed { worksheet, to, .. } => Some((worksheet.clone(), to.clone())),
+            _ => None,
+        };
+        self.after.fold(event, &mut applying);
+        if let Some((from, to)) = renamed {
+            self.rename(&from, &to);
+        }
+    }
+
+    fn change_area(&mut self, worksheet: &SmolStr, area: Area) {
+        if let Some(cells) = self.after.cells.get(worksheet) {
+            let inside = cells_in(cells, area).map(|(at, _)| FormulaAt { worksheet: worksheet.clone(), at });
+            self.changed.extend(inside);
+        }
+    }
+
+    /// Adds the formulas that name a worksheet which comes or goes.
+    fn add_mentioning(&mut self, worksheet: &SmolStr) {
+        let mentions = |at: &&FormulaAt| {
+            let cell = self.after.peek(&at.worksheet, at.at);
+            cell.is_some_and(|cell| cell.precedents().iter().any(|read| same_name(&read.worksheet, worksheet)))
+        };
+        let found: Vec<FormulaAt> = self.after.formulas.all().filter(mentions).cloned().collect();
+        for at in found.into_iter().filter(|at| at.worksheet != *worksheet) {
+            self.add_standing(&at);
+        }
+    }
+
+    /// Rewrites the formulas that name a worksheet by its old name.
+    fn rename(&mut self, from: &SmolStr, to: &SmolStr) {
+        let all: Vec<FormulaAt> = self.after.formulas.all().cloned().collect();
+        for at in all {
+            let text = self.after.peek(&at.worksheet, at.at).and_then(Cell::formula).cloned();
+            let Some(renamed) = text.and_then(|text| rename_worksheet(&text, from, to)) else { continue };
+            let renamed = SmolStr::from(renamed);
+            self.add(at, &renamed);
+        }
+    }
+
+    /// Adds the formula that stands at a cell.
+    fn add_standing(&mut self, at: &FormulaAt) {
+        if self.affected.contains_key(at) {
+            return;
+        }
+        if let Some(text) = self.after.peek(&at.worksheet, at.at).and_then(Cell::formula).cloned() {
+            self.add(at.clone(), &text);
+        }
+    }
+
+    fn add(&mut self, at: FormulaAt, text: &SmolStr) {
+        let formula = Formula::read(text).ok();
+        let reads = formula.as_ref().map(|formula| formula.names(&at.worksheet, &self.after)).unwrap_or_default();
+        self.affected.insert(at, Task { text: text.clone(), formula, reads, outcome: None });
+    }
+
+    /// Finds every formula that the change reaches, and those that are computed on every change.
+    fn reach(&mut self) {
+        // A formula whose value came with it rests as it is until something that it reads changes.
+        let resting = |at: &&FormulaAt| !self.changed.contains(*at);
+        let volatile: Vec<FormulaAt> = self.after.formulas.volatile().filter(resting).cloned().collect();
+        volatile.iter().for_each(|at| self.add_standing(at));
+        let mut pending: Vec<FormulaAt> = self.changed.iter().chain(self.affected.keys()).cloned().collect();
+        while let Some(cell) = pending.pop() {
+            let mut readers = Vec::new();
+            self.after.formulas.readers(&cell, |reader| readers.push(reader.clone()));
+            for reader in readers {
+                if !self.affected.contains_key(&reader) && !self.changed.contains(&reader) {
+                    self.add_standing(&reader);
+                    pending.push(reader);
+                }
+            }
+        }
+    }
+
+    /// Computes the affected formulas, again as long as computed references turn out to read more than was known.
+    fn compute(&mut self) {
+        for _ in 0..PASSES_MAX {
+            let (order, circular) = self.order();
+            let mut grew = false;
+            for at in circular {
+                let outcome =
+                    Outcome { value: CellValue::Error(CellError::Circular), format: None, looked: BTreeSet::new() };
+                self.put(&at, outcome);
+            }
+            for at in order {
+                let Some(task) = self.affected.get_mut(&at) else { continue };
+                let Some(formula) = &task.formula else { continue };
+                let outcome = self.surroundings.compute(&self.after, formula, &at);
+                let known = task.reads.len();
+                task.reads.extend(outcome.looked.iter().cloned());
+                grew |= task.reads.len() > known;
+                self.put(&at, outcome);
+            }
+            if !grew {
+                break;
+            }
+        }
+    }
+
+    fn put(&mut self, at: &FormulaAt, outcome: Outcome) {
+        let Some(task) = self.affected.get_mut(at) else { return };
+        let written = task.written(at.at, &outcome, self.after.peek(&at.worksheet, at.at));
+        task.outcome = Some(outcome);
+        let mut canonical = Canonical::default();
+        let mut applying = Applying::new(self.context.seq, self.context.time, self.context.actor, None, &mut canonical);
+        self.after.write(&at.worksheet, vec![written], &mut applying);
+        self.surroundings.forget(at);
+    }
+
+    /// Returns the affected formulas in an order in which each comes after those that it reads, and apart from them those that depend
+    /// on themselves.
+    fn order(&self) -> (Vec<FormulaAt>, Vec<FormulaAt>) {
+        let mut waits: BTreeMap<&FormulaAt, usize> = self.affected.keys().map(|at| (at, 0)).collect();
+        let mut readers: BTreeMap<&FormulaAt, Vec<&FormulaAt>> = BTreeMap::new();
+        let mut sources: BTreeMap<&FormulaAt, Vec<&FormulaAt>> = BTreeMap::new();
+        for (at, task) in &self.affected {
+            let read: BTreeSet<&FormulaAt> = task.reads.iter().flat_map(|area| self.affected_in(area)).collect();
+            waits.insert(at, read.len());
+            for source in read {
+                readers.entry(source).or_default().push(at);
+                sources.entry(at).or_default().push(source);
+            }
+        }
+        let none = Vec::new();
+        let mut order = Vec::new();
+        let mut ready: BTreeSet<&FormulaAt> =
+            waits.iter().filter(|(_, count)| **count == 0).map(|(at, _)| *at).collect();
+        while let Some(at) = ready.pop_first() {
+            waits.remove(at);
+            order.push(at.clone());
+            for reader in readers.get(at).unwrap_or(&none) {
+                if let Some(count) = waits.get_mut(reader) {
+                    *count -= 1;
+                    if *count == 0 {
+                        ready.insert(reader);
+                    }
+                }
+            }
+        }
+        // What is left depends on itself, or on something that does. Peel off the latter from the other end.
+        let mut open: BTreeMap<&FormulaAt, usize> = waits
+            .keys()
+            .map(|at| {
+                (*at, readers.get(at).unwrap_or(&none).iter().filter(|reader| waits.contains_key(*reader)).count())
+            })
+            .collect();
+        let mut downstream = Vec::new();
+        let mut ready: BTreeSet<&FormulaAt> =
+            open.iter().filter(|(_, count)| **count == 0).map(|(at, _)| *at).collect();
+        while let Some(at) = ready.pop_first() {
+            open.remove(at);
+            downstream.push(at.clone());
+            for source in sources.get(at).unwrap_or(&none) {
+                if let Some(count) = open.get_mut(source) {
+                    *count -= 1;
+                    if *count == 0 {
+                        ready.insert(source);
+                    }
+                }
+            }
+        }
+        let circular = open.into_keys().cloned().collect();
+        order.extend(downstream.into_iter().rev());
+        (order, circular)
+    }
+
+    fn affected_in<'s>(&'s self, area: &'s Precedent) -> impl Iterator<Item = &'s FormulaAt> {
+        let place = |at| FormulaAt { worksheet: area.worksheet.clone(), at };
+        let rows = place(area.area.first)..=place(area.area.last);
+        self.affected.range(rows).map(|(at, _)| at).filter(|at| area.area.contains(at.at))
+    }
+
+    /// Notes what the computed formulas rest on, but for what this very call writes.
+    fn note(&self, frame: &Frame) {
+        let areas: BTreeSet<&Precedent> = self.affected.values().flat_map(|task| &task.reads).collect();
+        for area in areas {
+            self.before.note_area(frame, area, |at| {
+                let place = FormulaAt { worksheet: area.worksheet.clone(), at };
+                !self.changed.contains(&place) && !self.affected.contains_key(&place)
+            });
+        }
+    }
+
+    /// Returns the cells that came out different from what they were.
+    fn results(self) -> BTreeMap<SmolStr, BTreeMap<CellRef, CellWritten>> {
+        let mut results: BTreeMap<SmolStr, BTreeMap<CellRef, CellWritten>> = BTreeMap::new();
+        for (at, task) in self.affected {
+            let Some(outcome) = &task.outcome else { continue };
+            let before = self.before.peek(&at.worksheet, at.at);
+            let entered = self.changed.contains(&at);
+            let written = task.written(at.at, outcome, before.filter(|_| !entered));
+            let same = !entered
+                && before.is_some_and(|before| {
+                    before.value == written.value
+                        && written.format.as_ref().is_none_or(|format| *format == before.format)
+                        && before.input.as_deref() == written.input.as_ref()
+                });
+            if !same {
+                results.entry(at.worksheet).or_default().insert(at.at, written);
+            }
+        }
+        results
+    }
+}
+
+impl Task {
+    fn written(&self, at: CellRef, outcome: &Outcome, before: Option<&Cell>) -> CellWritten {
+        // A format that somebody chose outweighs the one that the result calls for.
+        let free = before.is_none_or(|before| before.format.is_empty());
+        CellWritten {
+            at,
+            value: outcome.value.clone(),
+            format: outcome.format.filter(|_| free).map(SmolStr::from),
+            input: Some(Input::Formula {
+                text: self.text.clone(),
+                reads: self.reads.iter().cloned().collect(),
+                volatile: self.formula.as_ref().is_some_and(|formula| formula.volatile),
+            }),
+        }
+    }
+}
+
+fn enters_formula(event: &SheetsEvent) -> bool {
+    let SheetsEvent::CellsWritten { cells, .. } = event else { return false };
+    cells.iter().any(|cell| matches!(cell.input, Some(Input::Formula { .. })))
+}
+
+/// Puts the results for cells that an event enters into that event.
+fn merge(event: &mut SheetsEvent, computed: &mut BTreeMap<SmolStr, BTreeMap<CellRef, CellWritten>>) {
+    let SheetsEvent::CellsWritten { worksheet, cells, .. } = event else { return };
+    let Some(results) = computed.get_mut(worksheet) else { return };
+    for cell in cells {
+        if let Some(result) = results.remove(&cell.at) {
+            let format = cell.format.take().or(result.format.clone());
+            *cell = CellWritten { format, ..result };
+        }
+    }
+    if results.is_empty() {
+        computed.remove(worksheet);
+    }
+}
