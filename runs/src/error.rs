@@ -50,7 +50,9 @@ pub enum RunError {
         last: u64,
     },
     /// A position inside the scenario's part of the log.
-    #[error("record {asked} belongs to the initial world, which all runs of the scenario share; choose one from {first} on")]
+    #[error(
+        "record {asked} belongs to the initial world, which all runs of the scenario share; choose one from {first} on"
+    )]
     BeforeOpening {
         /// What was asked for.
         asked: u64,
@@ -67,7 +69,9 @@ pub enum RunError {
     #[error("the run has ended, so there is nothing to resume; fork it to go on from an earlier record")]
     Finished,
     /// The agent does something else than it did.
-    #[error("the agent does not do again what it did at record {0}, so it cannot resume the run; discard it or fork it")]
+    #[error(
+        "the agent does not do again what it did at record {0}, so it cannot resume the run; discard it or fork it"
+    )]
     OtherAgent(u64),
 }
 

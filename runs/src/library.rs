@@ -79,11 +79,8 @@ impl Library {
         let mut branches: Vec<BranchInfo> = self.store.branches()?;
         branches.retain(|branch| !branch.id.as_str().starts_with(PREFIX));
         branches.sort_by_key(|branch| branch.rank);
-        let info = |branch: BranchInfo| RunInfo {
-            id: branch.id,
-            head: branch.head,
-            note: RunNote::from_bytes(&branch.note),
-        };
+        let info =
+            |branch: BranchInfo| RunInfo { id: branch.id, head: branch.head, note: RunNote::from_bytes(&branch.note) };
         Ok(branches.into_iter().map(info).collect())
     }
 
@@ -146,12 +143,7 @@ impl Library {
     /// # Errors
     ///
     /// [`RunError::Episode`] when the scenario cannot be laid out, [`RunError::Store`] when the store refuses.
-    pub fn start(
-        &self,
-        scenario: &Scenario<Office>,
-        seed: Seed,
-        agent: &str,
-    ) -> Result<(LiveRun, Step), RunError> {
+    pub fn start(&self, scenario: &Scenario<Office>, seed: Seed, agent: &str) -> Result<(LiveRun, Step), RunError> {
         let prefix = scenario.prefix(Office::default(), &self.blobs)?;
         let shared = BranchId::new(format!("{PREFIX}{}", prefix.log().head().hash.short()))?;
         self.keep_prefix(&shared, prefix.log())?;
@@ -349,7 +341,6 @@ pub fn verify_file(path: &Path) -> Result<Verified, RunError> {
         None => Ok(Verified { head: log.head(), blobs: blobs.len() }),
     }
 }
-
 
 /// Draws a new run's id: ten hexadecimal digits. Ids name runs and never enter a log, so they may come from the host.
 fn new_id() -> Result<BranchId, RunError> {

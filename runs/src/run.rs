@@ -32,12 +32,7 @@ impl Run {
     /// # Errors
     ///
     /// [`RunError::Codec`] when the genesis record does not decode; [`RunError::Scenario`] when its package is not whole.
-    pub fn new(
-        name: String,
-        note: RunNote,
-        records: Vec<Arc<[u8]>>,
-        blobs: Arc<dyn Blobs>,
-    ) -> Result<Self, RunError> {
+    pub fn new(name: String, note: RunNote, records: Vec<Arc<[u8]>>, blobs: Arc<dyn Blobs>) -> Result<Self, RunError> {
         let genesis = Stored::new(records.first().ok_or(ReplayError::NotOpened)?)?.head()?;
         let Request::Genesis { digest, .. } = genesis.request else {
             return Err(ReplayError::Scenario("the log does not begin with a genesis record".to_owned()).into());

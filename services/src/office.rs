@@ -9,6 +9,8 @@ use dayshift_engine::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::chat::{ChatEvent, ChatState};
+use crate::clock::{ClockEvent, ClockState};
 use crate::files::{FilesEvent, FilesState};
 use crate::mail::{Attachment, MailEvent, MailState};
 use crate::people::{PeopleEvent, PeopleState};
@@ -89,6 +91,8 @@ macro_rules! join {
 }
 
 join! {
+    chat: ChatState, ChatEvent, Chat;
+    clock: ClockState, ClockEvent, Clock;
     files: FilesState, FilesEvent, Files;
     mail: MailState, MailEvent, Mail;
     people: PeopleState, PeopleEvent, People;
@@ -119,6 +123,22 @@ impl Office {
             attachments.push(Attachment { name: name.into(), media_type, bytes: context.load(content)? });
         }
         self.mail.decide_with(call, desk, attachments, context).map(lift)
+    }
+
+    /// Lets a chat message through if the directory knows whom it is for: a name with a typing error must not open a conversation.
+    fn chat_with(
+        &self,
+        call: &ToolCall,
+        desk: &Desk,
+        context: &Context<'_>,
+    ) -> Result<Decision<OfficeEvent>, Rejection> {
+        if let Some(name) = call.optional_text("with")
+            && self.people.person(name, context.frame).is_none()
+        {
+            let message = format!("nobody is called '{name}' here; people.list shows the names");
+            return Err(Rejection::new("chat/unknown-person", message));
+        }
+        self.route(call, desk, context)
     }
 
     /// Saves an attachment: the mail service finds it, the file is written by the files service.
@@ -152,6 +172,7 @@ impl World for Office {
         let desk = self.people.desk(context.actor);
         match call.tool.as_str() {
             "mail.save_attachment" => self.save_attachment(call, &desk, context),
+            "chat.send" => self.chat_with(call, &desk, context),
             tool if tool.starts_with("mail.") && call.get("attachments").is_some() => self.send(call, &desk, context),
             _ => self.route(call, &desk, context),
         }
