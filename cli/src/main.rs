@@ -1,1 +1,65 @@
-fn main() {}
+//! The `dayshift` command line. stdout is data, stderr is talk and progress; exit 0 good or same, 1 failed or different, 2 could not tell.
+//! It holds no logic that another door would also need: that is in `dayshift-runs`.
+
+#![expect(clippy::disallowed_methods, reason = "a door may ask the host; nothing of it enters a log")]
+
+mod arguments;
+mod commands;
+mod compare;
+mod play;
+mod show;
+mod tables;
+mod talk;
+mod why;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::{Arguments, Command};
+use crate::talk::{Failure, Verdict};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let json = arguments.json;
+    let outcome = run(arguments);
+    // A reader that closed the pipe has what it wanted.
+    let _ = std::io::stdout().flush();
+    match outcome {
+        Ok(Verdict::Good) => ExitCode::SUCCESS,
+        Ok(Verdict::Bad) => ExitCode::from(1),
+        Err(failure) => {
+            if json {
+                talk::print(&serde_json::json!({ "error": { "code": failure.code, "message": failure.message } }).to_string());
+            }
+            eprintln!("error[{}]: {}", failure.code, failure.message);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<Verdict, Failure> {
+    let desk = commands::Desk { store: arguments.store, json: arguments.json };
+    match arguments.command {
+        Command::List => commands::list(&desk),
+        Command::Run { scenario, agent, seed } => play::run(&desk, &scenario, &agent, seed),
+        Command::Resume { run, agent } => play::resume(&desk, &run, agent.as_deref()),
+        Command::Fork { run, at, agent } => play::fork(&desk, &run, at, agent.as_deref()),
+        Command::Runs => commands::runs(&desk),
+        Command::Discard { run } => commands::discard(&desk, &run),
+        Command::Show { run, day, turn } => show::show(&desk, &run, day.as_deref(), turn),
+        Command::Verify { run } => commands::verify(&desk, &run),
+        Command::Replay { run } => compare::replay(&desk, &run),
+        Command::State { run, at } => compare::state(&desk, &run, at),
+        Command::Diff { left, right, left_at, right_at } => compare::diff(&desk, (&left, left_at), (&right, right_at)),
+        Command::Grade { run, checks } => commands::grade(&desk, &run, checks.as_deref()),
+        Command::Credit { run, audit, rho, gamma, lasting_only, audited } => {
+            commands::credit(&desk, &run, &commands::CreditOptions { audit, rho, gamma, lasting_only, audited })
+        }
+        Command::Why { run, check } => why::why(&desk, &run, &check),
+        Command::Export { runs, format, out } => commands::export(&desk, &runs, format, &out),
+        Command::Import { file } => commands::import(&desk, &file),
+        Command::Compact => commands::compact(&desk),
+    }
+}

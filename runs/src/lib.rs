@@ -9,6 +9,8 @@ mod live;
 mod note;
 mod recorder;
 mod run;
+mod summary;
+pub mod timeline;
 
 pub use blobs::StoreBlobs;
 pub use error::RunError;
@@ -17,3 +19,4 @@ pub use live::LiveRun;
 pub use note::RunNote;
 pub use recorder::Recorder;
 pub use run::Run;
+pub use summary::{AuditRow, CheckRow, CreditRow, EvidenceRow, Summary};

@@ -1,10 +1,10 @@
 //! One run, read back: its records, its blobs and its scenario, which travels with the log. Everything a door shows of a run comes from here.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
-use dayshift_engine::{Blobs, Episode, Head, Request, Seed, Seq, SmolStr};
-use dayshift_replay::credit::Config;
+use dayshift_engine::{Blobs, Episode, Head, RecordHead, Request, Seed, Seq, SmolStr, Turn};
 use dayshift_replay::{Account, Reexecution, ReplayError, Report, Transcript, grade, reexecute};
 use dayshift_scenarios::{Package, Scenario};
 use dayshift_services::Office;
@@ -137,9 +137,29 @@ impl Run {
         Ok(Transcript::of(&self.records, &*self.blobs)?)
     }
 
-    /// Returns the credit configuration that doors use unless they are told otherwise.
+    /// Returns the name of the day on which each turn was taken.
     #[must_use]
-    pub fn default_config() -> Config {
-        Config::default()
+    pub fn day_of_turn(&self) -> BTreeMap<Turn, String> {
+        let days = self.days();
+        let heads = self.records.iter().filter_map(|record| Stored::new(record).ok()?.head().ok());
+        let named = |head: RecordHead| {
+            let day = (head.day.get() as usize).checked_sub(1).and_then(|index| days.get(index));
+            Some((head.turn?, day.map(ToString::to_string).unwrap_or_default()))
+        };
+        heads.filter_map(named).collect()
+    }
+
+    /// Returns the seed.
+    ///
+    /// # Errors
+    ///
+    /// [`ReplayError::NotOpened`] when the episode was never opened.
+    pub fn seed(&self) -> Result<u64, RunError> {
+        for record in &self.records {
+            if let Request::Open { seed } = Stored::new(record)?.head()?.request {
+                return Ok(seed.get());
+            }
+        }
+        Err(ReplayError::NotOpened.into())
     }
 }

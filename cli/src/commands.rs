@@ -1,0 +1,316 @@
+//! The commands that list, verify, grade, credit and move runs.
+
+use std::path::{Path, PathBuf};
+
+use dayshift_replay::credit::Config;
+use dayshift_runs::{LOG_ENDING, Library, Run, RunError, Summary, Verified, load_file, verify_file};
+use dayshift_scenarios::{Package, Scenario, built_in, built_in_names};
+use dayshift_services::Office;
+use dayshift_stores::BranchId;
+
+use crate::arguments::Format;
+use crate::tables;
+use crate::talk::{self, Failure, Verdict, progress};
+
+/// What every command knows.
+pub(crate) struct Desk {
+    pub(crate) store: PathBuf,
+    pub(crate) json: bool,
+}
+
+impl Desk {
+    /// Opens the store, and says what it noticed while opening.
+    pub(crate) fn library(&self) -> Result<Library, Failure> {
+        let library = Library::open(&self.store)?;
+        for finding in library.findings() {
+            eprintln!("note: {finding}");
+        }
+        Ok(library)
+    }
+
+    /// Loads a run by id, beginning, `last`, or path.
+    pub(crate) fn load(&self, name: &str) -> Result<Run, Failure> {
+        if let Some(path) = as_file(name) {
+            return Ok(load_file(path)?);
+        }
+        let library = self.library()?;
+        let id = library.resolve(name)?;
+        Ok(library.load(&id)?)
+    }
+}
+
+/// Knobs of the credit command.
+pub(crate) struct CreditOptions {
+    pub(crate) audit: bool,
+    pub(crate) rho: f64,
+    pub(crate) gamma: f64,
+    pub(crate) lasting_only: bool,
+    pub(crate) audited: bool,
+}
+
+/// Returns `name` as a path, if it looks like one: an ending, a slash, or a file of that name.
+pub(crate) fn as_file(name: &str) -> Option<&Path> {
+    let path = Path::new(name);
+    let ending = path.extension().is_some_and(|ending| ending == LOG_ENDING);
+    (ending || name.contains('/') || path.is_file()).then_some(path)
+}
+
+/// Loads a scenario by id, or a package by path.
+pub(crate) fn scenario(name: &str) -> Result<Scenario<Office>, Failure> {
+    let path = Path::new(name);
+    let package = if name.contains('/') || path.is_dir() { Package::from_directory(path) } else { built_in(name) };
+    Ok(package.and_then(Scenario::load).map_err(RunError::Scenario)?)
+}
+
+/// Lists the scenarios.
+pub(crate) fn list(desk: &Desk) -> Result<Verdict, Failure> {
+    let mut rows = Vec::new();
+    for name in built_in_names() {
+        let scenario = scenario(name)?;
+        let days = scenario.script().plan().days.len();
+        let checks = scenario.checks().specs().len();
+        rows.push((scenario.id().to_string(), scenario.title().to_owned(), scenario.family().map(ToString::to_string), days, checks));
+    }
+    if desk.json {
+        let scenarios: Vec<_> = rows
+            .iter()
+            .map(|(id, title, family, days, checks)| {
+                serde_json::json!({ "id": id, "title": title, "family": family, "days": days, "checks": checks })
+            })
+            .collect();
+        talk::print_json(&serde_json::json!({ "scenarios": scenarios, "families": [] }));
+        return Ok(Verdict::Good);
+    }
+    let mut table = tables::table(&["scenario", "title", "days", "checks"]);
+    for (id, title, _, days, checks) in rows {
+        table.add_row([id, title, days.to_string(), checks.to_string()]);
+    }
+    tables::align(&mut table, &[2, 3]);
+    talk::print(&table.to_string());
+    Ok(Verdict::Good)
+}
+
+/// Lists the runs.
+pub(crate) fn runs(desk: &Desk) -> Result<Verdict, Failure> {
+    let runs = desk.library()?.list()?;
+    if desk.json {
+        let rows: Vec<_> = runs
+            .iter()
+            .map(|run| {
+                serde_json::json!({
+                    "run": run.id.as_str(),
+                    "scenario": run.note.scenario,
+                    "seed": run.note.seed,
+                    "agent": run.note.agent,
+                    "records": run.head.count,
+                    "head": run.head.hash.to_string(),
+                    "score": run.note.score,
+                    "finished": run.note.finished,
+                    "forked_from": run.note.forked_from,
+                })
+            })
+            .collect();
+        talk::print_json(&serde_json::json!({ "runs": rows }));
+        return Ok(Verdict::Good);
+    }
+    if runs.is_empty() {
+        eprintln!("the store holds no runs yet; `dayshift run SCENARIO` makes one");
+    }
+    let mut table = tables::table(&["run", "scenario", "seed", "agent", "records", "head", "score"]);
+    for run in runs {
+        let score = match run.note.score {
+            Some(score) => format!("{score:.3}"),
+            None if run.note.finished => "-".to_owned(),
+            None => "unfinished".to_owned(),
+        };
+        table.add_row([
+            run.id.to_string(),
+            run.note.scenario,
+            run.note.seed.to_string(),
+            run.note.agent,
+            run.head.count.to_string(),
+            run.head.hash.short(),
+            score,
+        ]);
+    }
+    tables::align(&mut table, &[2, 4, 6]);
+    talk::print(&table.to_string());
+    Ok(Verdict::Good)
+}
+
+/// Removes a run.
+pub(crate) fn discard(desk: &Desk, name: &str) -> Result<Verdict, Failure> {
+    let library = desk.library()?;
+    let id = library.resolve(name)?;
+    library.discard(&id)?;
+    report(desk, &serde_json::json!({ "discarded": id.as_str() }), &format!("discarded {id}"));
+    Ok(Verdict::Good)
+}
+
+/// Verifies a run.
+pub(crate) fn verify(desk: &Desk, name: &str) -> Result<Verdict, Failure> {
+    let verified = match as_file(name) {
+        Some(path) => verify_file(path),
+        None => {
+            let library = desk.library()?;
+            let id = library.resolve(name)?;
+            let bar = progress("verifying", None);
+            let verified = library.verify(&id, |count| bar.set_position(count));
+            bar.finish_and_clear();
+            verified
+        }
+    };
+    match verified {
+        Ok(Verified { head, blobs }) => {
+            let line = format!("whole: {} records, {blobs} blobs, head {}", head.count, head.hash);
+            let json = serde_json::json!({ "whole": true, "records": head.count, "blobs": blobs, "head": head.hash.to_string() });
+            report(desk, &json, &line);
+            Ok(Verdict::Good)
+        }
+        Err(error) if is_damage(&error) => {
+            let failure = Failure::from(error);
+            let json = serde_json::json!({ "whole": false, "fault": failure.message });
+            report(desk, &json, &format!("damaged: {}", failure.message));
+            Ok(Verdict::Bad)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns whether an error says that what is stored is not what was written.
+fn is_damage(error: &RunError) -> bool {
+    matches!(
+        error,
+        RunError::Store(dayshift_stores::StoreError::Damaged(_)) | RunError::BlobMissing(_) | RunError::Codec(_)
+    )
+}
+
+/// Grades a run.
+pub(crate) fn grade(desk: &Desk, name: &str, checks: Option<&str>) -> Result<Verdict, Failure> {
+    let run = desk.load(name)?;
+    let other = checks.map(scenario).transpose()?;
+    let graded = run.grade(other.as_ref())?;
+    let digest = other.as_ref().unwrap_or(&run.scenario).digest();
+    let summary = Summary::new(&run, &graded, None, digest.to_string(), run.seed()?);
+    if desk.json {
+        talk::print_json(&summary);
+    } else {
+        talk::print(&headline(&summary));
+        tables::score(&summary);
+    }
+    Ok(Verdict::of(summary.passed))
+}
+
+/// Credits a run.
+pub(crate) fn credit(desk: &Desk, name: &str, options: &CreditOptions) -> Result<Verdict, Failure> {
+    let run = desk.load(name)?;
+    let account = run.account()?;
+    let mut config = Config::new(options.rho, options.gamma)?;
+    if options.lasting_only {
+        config = config.lasting_only();
+    }
+    let mut ledger = account.ledger(&config);
+    let mut audited = None;
+    if options.audit || options.audited {
+        let bar = progress("replaying without turns", None);
+        let found = account.audit(&ledger, |count| bar.set_position(count))?;
+        bar.finish_and_clear();
+        if options.audited {
+            let necessary = found.audit.necessary.iter().filter(|(_, loss)| **loss > 1e-12);
+            ledger = account.ledger(&config.audited(necessary.map(|(turn, _)| *turn).collect()));
+        }
+        audited = Some(found);
+    }
+    let digest = run.scenario.digest().to_string();
+    let mut summary = Summary::new(&run, account.report(), Some(&ledger), digest, run.seed()?);
+    if let Some(audited) = &audited {
+        summary = summary.with_audit(audited);
+    }
+    if desk.json {
+        talk::print_json(&summary);
+        return Ok(Verdict::Good);
+    }
+    talk::print(&headline(&summary));
+    tables::credit(&summary);
+    tables::ledger(&ledger.rows);
+    if let Some(audit) = &summary.audit {
+        let share = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.2}"));
+        talk::print(&format!(
+            "audit over {} replays: slices sound {}/{}; precision {}, recall {} against necessary turns; rank correlation with Shapley {}; credit on null turns {:.3}",
+            audit.replays, audit.slices_sound, audit.slices_tried, share(audit.precision), share(audit.recall), share(audit.rank_correlation), audit.null_credit,
+        ));
+        let mut table = tables::table(&["turn", "necessary", "sufficient", "Shapley"]);
+        for (turn, necessary) in &audit.necessary {
+            let number = |numbers: &std::collections::BTreeMap<_, f64>| {
+                numbers.get(turn).map_or("-".to_owned(), |number| format!("{number:+.3}"))
+            };
+            table.add_row([turn.to_string(), format!("{necessary:+.3}"), number(&audit.sufficient), number(&audit.shapley)]);
+        }
+        tables::align(&mut table, &[0, 1, 2, 3]);
+        talk::print(&table.to_string());
+    }
+    Ok(Verdict::Good)
+}
+
+/// Writes runs as files.
+pub(crate) fn export(desk: &Desk, names: &[String], format: Format, out: &Path) -> Result<Verdict, Failure> {
+    let Format::Log = format;
+    let library = desk.library()?;
+    let ids = names.iter().map(|name| library.resolve(name)).collect::<Result<Vec<BranchId>, _>>()?;
+    let several = ids.len() > 1 || out.is_dir();
+    if several {
+        std::fs::create_dir_all(out)
+            .map_err(|error| Failure::new("export/cannot-write", format!("cannot make the folder {}: {error}", out.display())))?;
+    }
+    let mut written = Vec::new();
+    for id in &ids {
+        let path = if several { out.join(format!("{id}.{LOG_ENDING}")) } else { out.to_owned() };
+        let head = library.export(id, &path)?;
+        if !desk.json {
+            talk::print(&format!("{id}: {} records, head {} -> {}", head.count, head.hash.short(), path.display()));
+        }
+        written.push(serde_json::json!({
+            "run": id.as_str(), "file": path.display().to_string(), "records": head.count, "head": head.hash.to_string(),
+        }));
+    }
+    if desk.json {
+        talk::print_json(&serde_json::json!({ "exported": written }));
+    }
+    Ok(Verdict::Good)
+}
+
+/// Brings a file into the store.
+pub(crate) fn import(desk: &Desk, file: &Path) -> Result<Verdict, Failure> {
+    let id = desk.library()?.import(file)?;
+    report(desk, &serde_json::json!({ "run": id.as_str() }), &format!("imported as {id}"));
+    Ok(Verdict::Good)
+}
+
+/// Writes the store anew.
+pub(crate) fn compact(desk: &Desk) -> Result<Verdict, Failure> {
+    dayshift_stores::compact(&desk.store)?;
+    report(desk, &serde_json::json!({ "compacted": true }), "compacted");
+    Ok(Verdict::Good)
+}
+
+/// Returns the line that says which run this is.
+pub(crate) fn headline(summary: &Summary) -> String {
+    format!(
+        "{} · {} · seed {} · {} · {} turns · {} records · head {}",
+        summary.run,
+        summary.scenario,
+        summary.seed,
+        summary.agent,
+        summary.turns,
+        summary.records,
+        &summary.head[..12.min(summary.head.len())],
+    )
+}
+
+fn report(desk: &Desk, json: &serde_json::Value, line: &str) {
+    if desk.json {
+        talk::print_json(json);
+    } else {
+        talk::print(line);
+    }
+}

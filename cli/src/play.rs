@@ -1,0 +1,140 @@
+//! Playing: runs an agent on an episode, records every step, and prints what came of it.
+
+use std::time::Instant;
+
+use dayshift_engine::{Input, Seed, Seq, Step};
+use dayshift_replay::credit::Config;
+use dayshift_runs::{LiveRun, Run, RunError, Summary};
+use dayshift_scenarios::agents::{self, Agent};
+use dayshift_scenarios::Scenario;
+use dayshift_services::Office;
+
+use crate::commands::{self, Desk};
+use crate::show;
+use crate::tables;
+use crate::talk::{self, Failure, Verdict, progress};
+
+/// Runs an episode.
+pub(crate) fn run(desk: &Desk, name: &str, agent: &str, seed: u64) -> Result<Verdict, Failure> {
+    let scenario = commands::scenario(name)?;
+    let mut player = player(&scenario, agent)?;
+    let library = desk.library()?;
+    let (live, opening) = library.start(&scenario, Seed::new(seed), agent)?;
+    eprintln!("run {} of {} (seed {seed}, agent {agent}) in {}", live.id(), scenario.id(), desk.store.display());
+    let id = play(live, &mut *player, opening)?;
+    tell(desk, &library.load(&id)?)
+}
+
+/// Goes on with a run that was cut off: the agent is brought back to where it was by what the log says it did.
+pub(crate) fn resume(desk: &Desk, name: &str, agent: Option<&str>) -> Result<Verdict, Failure> {
+    let library = desk.library()?;
+    let id = library.resolve(name)?;
+    let (live, run) = library.resume(&id)?;
+    let agent = agent.unwrap_or(&run.note.agent).to_owned();
+    let mut player = player(&run.scenario, &agent)?;
+    let last = catch_up(&run, None, &mut *player)?;
+    eprintln!("resuming {id} after {} records (agent {agent})", run.head().count);
+    let id = play(live, &mut *player, last)?;
+    tell(desk, &library.load(&id)?)
+}
+
+/// Forks a run, and lets an agent play the fork if one is named.
+pub(crate) fn fork(desk: &Desk, name: &str, at: u64, agent: Option<&str>) -> Result<Verdict, Failure> {
+    let library = desk.library()?;
+    let id = library.resolve(name)?;
+    let (mut live, run) = library.fork(&id, Seq::new(at))?;
+    let Some(agent) = agent else {
+        live.commit()?;
+        let fork = live.id().clone();
+        let day = live.episode().day();
+        if desk.json {
+            talk::print_json(&serde_json::json!({ "run": fork.as_str(), "forked_from": id.as_str(), "at": at }));
+        } else {
+            talk::print(&format!("{fork}: shares records 0 to {at} of {id} (day {day}); `dayshift resume {fork} --agent A` plays on"));
+        }
+        return Ok(Verdict::Good);
+    };
+    let mut player = player(&run.scenario, agent)?;
+    // An agent that did something else before the fork starts afresh at it.
+    let last = catch_up(&run, Some(at), &mut *player).or_else(|_| {
+        player = self::player(&run.scenario, agent)?;
+        Ok::<Step, Failure>(Step { seq: Seq::new(at), answer: Ok(dayshift_engine::Value::Null), notices: Vec::new(), closed: false })
+    })?;
+    let fork = play(live, &mut *player, last)?;
+    tell(desk, &library.load(&fork)?)
+}
+
+/// Returns the agent that `name` means.
+fn player(scenario: &Scenario<Office>, name: &str) -> Result<Box<dyn Agent>, Failure> {
+    let bad = |message: String| Failure::from(RunError::Agent(message));
+    match name.split_once(':') {
+        None if name == "noop" => Ok(Box::new(agents::Noop)),
+        Some(("script", path)) => {
+            let text = std::fs::read_to_string(path).map_err(|error| bad(format!("{path} cannot be read: {error}")))?;
+            agents::Scripted::parse(path, &text).map(|agent| Box::new(agent) as Box<dyn Agent>).map_err(|problems| {
+                bad(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+            })
+        }
+        Some((kind, _)) => {
+            Err(bad(format!("there is no kind of agent '{kind}'; use reference, noop, script:FILE or the name of a solution")))
+        }
+        None => match scenario.solution(name) {
+            Some(solution) => Ok(Box::new(agents::Scripted::new(solution.clone()))),
+            None => {
+                let known: Vec<String> = scenario.solution_names().map(ToString::to_string).collect();
+                Err(bad(format!("there is no agent '{name}'; use noop, script:FILE, or one of the package's solutions: {}", known.join(", "))))
+            }
+        },
+    }
+}
+
+/// Lets the agent act until the episode closes or the agent has nothing more to do.
+fn play(mut live: LiveRun, agent: &mut dyn Agent, opening: Step) -> Result<dayshift_stores::BranchId, Failure> {
+    let started = Instant::now();
+    let bar = progress("playing", None);
+    let mut step = opening;
+    while !step.closed {
+        let input = agent.act(&step).map_err(RunError::Agent)?;
+        step = live.input(input)?;
+        bar.set_position(live.episode().log().head().count);
+    }
+    bar.finish_and_clear();
+    let wall = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Ok(live.finish(wall)?)
+}
+
+/// Shows the agent what it already did and was told, up to record `until`. Returns the last step.
+fn catch_up(run: &Run, until: Option<u64>, agent: &mut dyn Agent) -> Result<Step, Failure> {
+    let transcript = run.transcript()?;
+    let mut step =
+        Step { seq: run.opened()?, answer: Ok(dayshift_engine::Value::Null), notices: transcript.opening, closed: false };
+    for exchange in transcript.exchanges {
+        if until.is_some_and(|until| exchange.step.seq.get() > until) {
+            break;
+        }
+        let input: Input = agent.act(&step).map_err(RunError::Agent)?;
+        if input != exchange.input {
+            return Err(RunError::OtherAgent(exchange.step.seq.get()).into());
+        }
+        step = exchange.step;
+    }
+    Ok(step)
+}
+
+/// Prints the timeline, the score and the credit of a run.
+fn tell(desk: &Desk, run: &Run) -> Result<Verdict, Failure> {
+    let account = run.account()?;
+    let ledger = account.ledger(&Config::default());
+    let digest = run.scenario.digest().to_string();
+    let summary = Summary::new(run, account.report(), Some(&ledger), digest, run.seed()?);
+    if desk.json {
+        talk::print_json(&summary);
+    } else {
+        show::timeline(run, account.report(), None, None)?;
+        talk::print("");
+        talk::print(&commands::headline(&summary));
+        tables::score(&summary);
+        tables::credit(&summary);
+    }
+    Ok(Verdict::of(summary.passed))
+}
