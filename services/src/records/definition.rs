@@ -109,7 +109,9 @@ fn read_field(field: &SmolStr, value: &Value, place: &str) -> Result<Field, Stri
             shorthand = Map::from([("type".into(), value.clone())]);
             &shorthand
         }
-        _ => object(value, &place)?,
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => {
+            object(value, &place)?
+        }
     };
     let kind = read_kind(map, &place)?;
     let known =

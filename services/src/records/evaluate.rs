@@ -147,8 +147,8 @@ impl<'a> Evaluator<'a> {
             }
             Subject::Shown { table, row } => {
                 let field = table.field(first)?;
-                let position = table.schema().position(first);
-                (position.and_then(|position| row.cells.get(position).copied()).unwrap_or(NULL), &field.kind, false)
+                let value = table.schema().position(first).map_or(NULL, |position| row.value(position));
+                (value, &field.kind, false)
             }
         };
         for step in rest {
@@ -167,7 +167,7 @@ impl<'a> Evaluator<'a> {
                     self.note_scan(name, table);
                     table.rows.peek(id, &field.name)
                 }
-                _ => None,
+                Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => None,
             }
             .unwrap_or(NULL);
         }
@@ -273,7 +273,11 @@ fn contains(value: &Value, sought: &Value) -> bool {
         Value::List(items) => items.contains(sought),
         Value::Text(text) => {
             let Some(sought) = sought.as_text() else { return false };
-            text.contains(sought) || text.to_lowercase().contains(&sought.to_lowercase())
+            if text.is_ascii() && sought.is_ascii() {
+                let folds_to = |window: &[u8]| window.eq_ignore_ascii_case(sought.as_bytes());
+                return sought.is_empty() || text.as_bytes().windows(sought.len()).any(folds_to);
+            }
+            text.to_lowercase().contains(&sought.to_lowercase())
         }
         Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => false,
     }

@@ -43,7 +43,7 @@ fn changing_a_field_writes_that_field_and_the_history_and_no_membership() {
         "records.update",
         r#"{"table": "payments", "id": "PAY-0001", "values": {"due": "2026-04-01"}}"#,
     );
-    assert_eq!(answer, json(r#"{"id": "PAY-0001", "changed": {"due": "2026-04-01"}}"#));
+    assert_eq!(answer, json(r#"{"payment_id": "PAY-0001", "due": "2026-04-01"}"#));
     let mut written = bench.written_keys();
     written.dedup();
     assert_eq!(written, ["records:payments/*", "records:payments/PAY-0001/audit", "records:payments/PAY-0001/due"]);
