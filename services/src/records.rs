@@ -215,7 +215,10 @@ impl Service for RecordsState {
     }
 
     fn differences(&self, other: &Self, into: &mut Vec<Difference>) {
-        let show = |entry: Option<&TableEntry>| entry.map(|entry| entry.schema.definition.clone());
+        let show = |entry: Option<&TableEntry>| {
+            let entry = entry?;
+            Some(map! { "definition" => entry.schema.definition.clone(), "outages" => entry.outages.len() })
+        };
         into.extend(self.entries.differences(&other.entries).into_iter().map(|(key, left, right)| Difference {
             key,
             left: show(left),

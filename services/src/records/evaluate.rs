@@ -139,7 +139,7 @@ impl<'a> Evaluator<'a> {
     where
         'a: 'r,
     {
-        let (first, rest) = path.steps.split_first().unwrap_or_else(|| unreachable!("a path is never empty"));
+        let Path { first, rest } = path;
         let (mut value, mut kind, by_name) = match subject {
             Subject::Item { table, id } => {
                 let field = table.field(first)?;
@@ -204,8 +204,8 @@ pub(super) fn bind(condition: &mut Condition, scene: &Scene<'_>, table: Found<'_
 /// Returns the type of the field at the end of `path`.
 pub(super) fn kind_of<'a>(path: &Path, scene: &Scene<'a>, table: Found<'a>) -> Result<&'a FieldKind, Rejection> {
     let mut table = table;
-    let mut kind = &table.field(&path.steps[0])?.kind;
-    for step in &path.steps[1..] {
+    let mut kind = &table.field(&path.first)?.kind;
+    for step in &path.rest {
         let FieldKind::Reference(name) = kind else {
             return Err(Rejection::new(
                 "records/bad-condition",
@@ -273,11 +273,8 @@ fn contains(value: &Value, sought: &Value) -> bool {
         Value::List(items) => items.contains(sought),
         Value::Text(text) => {
             let Some(sought) = sought.as_text() else { return false };
-            if text.is_ascii() && sought.is_ascii() {
-                let folds_to = |window: &[u8]| window.eq_ignore_ascii_case(sought.as_bytes());
-                return sought.is_empty() || text.as_bytes().windows(sought.len()).any(folds_to);
-            }
-            text.to_lowercase().contains(&sought.to_lowercase())
+            // Both searches are linear, whatever an agent looks for.
+            text.contains(sought) || text.to_lowercase().contains(&sought.to_lowercase())
         }
         Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => false,
     }

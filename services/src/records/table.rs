@@ -17,6 +17,9 @@ use super::audit::{Audit, AuditEntry, AuditOf, FieldChange, What};
 use super::kind::is_empty;
 use super::schema::Schema;
 
+/// The highest number in an id that numbering goes on from; a higher one is a name like any other, so that nobody can use the numbers up.
+const NUMBER_MAX: u64 = 1_000_000_000_000;
+
 /// The name of a piece of a table: a row, or one field of it. A row's own piece comes before its fields.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Piece {
@@ -241,7 +244,8 @@ impl Table {
             self.index(field.unique, &field.name, &Value::Null, &value, &id);
             self.pieces.insert(applying, Piece::field(&id, &field.name), Cell::Field(value));
         }
-        let number = id.strip_prefix(schema.id.prefix.as_str()).and_then(|digits| digits.parse().ok()).unwrap_or(0);
+        let number = id.strip_prefix(schema.id.prefix.as_str()).and_then(|digits| digits.parse().ok());
+        let number = number.filter(|number| *number <= NUMBER_MAX).unwrap_or(0);
         if number > self.numbering.peek().last {
             self.numbering.set(applying, Numbering { last: number, written: applying.seq });
         }
