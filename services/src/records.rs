@@ -215,7 +215,10 @@ impl Service for RecordsState {
     }
 
     fn differences(&self, other: &Self, into: &mut Vec<Difference>) {
-        let show = |entry: Option<&TableEntry>| entry.map(|entry| entry.schema.definition.clone());
+        let show = |entry: Option<&TableEntry>| {
+            let entry = entry?;
+            Some(map! { "definition" => entry.schema.definition.clone(), "outages" => entry.outages.len() })
+        };
         into.extend(self.entries.differences(&other.entries).into_iter().map(|(key, left, right)| Difference {
             key,
             left: show(left),
@@ -330,12 +333,12 @@ fn change(
     for (name, value) in values {
         let field = table.field(name)?;
         let value = draft.change(table, &id, field, value)?;
-        shown.insert(name.clone(), field.kind.show(&value, scene.desk));
+        shown.insert(field.name.clone(), field.kind.show(&value, scene.desk));
         changes.push((field.name.clone(), value));
     }
-    let answer = map! { "id" => id.clone(), "changed" => Value::Map(shown) };
+    shown.insert(schema.id.name.clone(), Value::Text(id.clone()));
     let event = RecordsEvent::FieldsChanged { table: schema.name.clone(), id, changes, action: None };
-    Ok(Decision::change(vec![event], answer))
+    Ok(Decision::change(vec![event], Value::Map(shown)))
 }
 
 fn import(scene: &Scene<'_>, table: Found<'_>, rows: &[Value]) -> Result<Decision<RecordsEvent>, Rejection> {

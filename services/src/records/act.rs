@@ -15,10 +15,17 @@ use super::schema::{Action, ActionEffect, Field};
 /// What an action has led to so far.
 #[derive(Default)]
 struct Effects {
-    /// New values by table and row, in the order of first mention.
-    changes: Vec<(SmolStr, SmolStr, Vec<(SmolStr, Value)>)>,
+    /// In the order of first mention.
+    changes: Vec<RowChanges>,
     created: Vec<(SmolStr, NewRow)>,
     removed: bool,
+}
+
+/// New values for one row.
+struct RowChanges {
+    table: SmolStr,
+    id: SmolStr,
+    values: Vec<(SmolStr, Value)>,
 }
 
 /// Decides the action `name` on the row `id`.
@@ -85,12 +92,9 @@ fn arguments(scene: &Scene<'_>, action: &Action, given: Option<&Value>) -> Resul
         if parameter.required && is_empty(&value) {
             return bad(format!("'{}' needs the argument '{}': {takes}", action.name, parameter.name));
         }
-        let value = match value {
-            Value::Null => Value::Null,
-            value => match parameter.kind.admit(&value) {
-                Some(value) => value,
-                None => return bad(format!("the argument '{}' takes {takes}, not {value}", parameter.name)),
-            },
+        let admitted = if value == Value::Null { Some(Value::Null) } else { parameter.kind.admit(&value) };
+        let Some(value) = admitted else {
+            return bad(format!("the argument '{}' takes {takes}, not {value}", parameter.name));
         };
         if let (FieldKind::Reference(target), Value::Text(id)) = (&parameter.kind, &value) {
             let target = scene.table(target)?;
@@ -213,7 +217,7 @@ fn unreferenced(scene: &Scene<'_>, table: Found<'_>, id: &SmolStr) -> Result<(),
         let positions: Vec<usize> = fields.iter().filter_map(|field| other.schema().position(&field.name)).collect();
         let mut holder = None;
         other.rows.scan(scene.frame, |row| {
-            let points = |position: &usize| row.cells.get(*position).is_some_and(|value| value.as_text() == Some(id));
+            let points = |position: &usize| row.value(*position).as_text() == Some(id);
             if positions.iter().any(points) && !(name == *target && row.id == id) {
                 holder = Some(row.id);
                 return std::ops::ControlFlow::Break(());
@@ -243,15 +247,16 @@ fn finish(
     let mut changed = BTreeMap::new();
     let mut created = Vec::new();
     let action = Some(action.clone());
-    for (table_name, row, changes) in effects.changes {
-        if table_name == *name && row == *id {
+    for RowChanges { table: changed_table, id: row, values } in effects.changes {
+        if changed_table == *name && row == *id {
             let show = |(field, value): &(SmolStr, Value)| {
                 let kind = table.schema().field(field).map_or(&FieldKind::Any, |field| &field.kind);
                 (field.clone(), kind.show(value, scene.desk))
             };
-            changed.extend(changes.iter().map(show));
+            changed.extend(values.iter().map(show));
         }
-        events.push(RecordsEvent::FieldsChanged { table: table_name, id: row, changes, action: action.clone() });
+        let action = action.clone();
+        events.push(RecordsEvent::FieldsChanged { table: changed_table, id: row, changes: values, action });
     }
     for (table_name, row) in effects.created {
         created.push(map! { "table" => table_name.clone(), "id" => row.id.clone() });
@@ -271,24 +276,24 @@ fn finish(
 }
 
 impl Effects {
+    fn of(&self, table: Found<'_>, id: &SmolStr) -> Option<usize> {
+        self.changes.iter().position(|row| row.table == table.schema().name && row.id == *id)
+    }
+
     fn pending(&self, table: Found<'_>, id: &SmolStr, field: &Field) -> Option<&Value> {
-        let (_, _, changes) = self.changes.iter().find(|(name, row, _)| *name == table.schema().name && row == id)?;
-        changes.iter().find(|(name, _)| *name == field.name).map(|(_, value)| value)
+        let row = &self.changes[self.of(table, id)?];
+        row.values.iter().find(|(name, _)| *name == field.name).map(|(_, value)| value)
     }
 
     fn put(&mut self, table: Found<'_>, id: &SmolStr, field: &Field, value: Value) {
-        let name = &table.schema().name;
-        let place = match self.changes.iter().position(|(table, row, _)| table == name && row == id) {
-            Some(place) => place,
-            None => {
-                self.changes.push((name.clone(), id.clone(), Vec::new()));
-                self.changes.len() - 1
-            }
-        };
-        let changes = &mut self.changes[place].2;
-        match changes.iter_mut().find(|(name, _)| *name == field.name) {
+        let place = self.of(table, id).unwrap_or_else(|| {
+            self.changes.push(RowChanges { table: table.schema().name.clone(), id: id.clone(), values: Vec::new() });
+            self.changes.len() - 1
+        });
+        let values = &mut self.changes[place].values;
+        match values.iter_mut().find(|(name, _)| *name == field.name) {
             Some((_, pending)) => *pending = value,
-            None => changes.push((field.name.clone(), value)),
+            None => values.push((field.name.clone(), value)),
         }
     }
 }

@@ -61,14 +61,13 @@ struct Link {
 }
 
 impl Audit {
-    /// Returns the history with one more entry.
-    pub(super) fn with(self, entry: AuditEntry) -> Self {
-        let kept = if self.length < AUDIT_ENTRIES_MAX { self } else { self.newer_half() };
-        Self {
-            last: Some(Arc::new(Link { entry, before: kept.last })),
-            length: kept.length + 1,
-            forgotten: kept.forgotten,
+    /// Adds an entry.
+    pub(super) fn push(&mut self, entry: AuditEntry) {
+        if self.length >= AUDIT_ENTRIES_MAX {
+            *self = self.newer_half();
         }
+        self.last = Some(Arc::new(Link { entry, before: self.last.take() }));
+        self.length += 1;
     }
 
     /// Returns the entries, oldest first.

@@ -44,8 +44,10 @@ pub(super) enum Left {
 /// A field, reached by following references: `supplier.status`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Path {
-    /// The fields, the first one of the row at hand. Never empty.
-    pub(super) steps: Vec<SmolStr>,
+    /// A field of the row at hand.
+    pub(super) first: SmolStr,
+    /// Fields of the rows that the references lead to.
+    pub(super) rest: Vec<SmolStr>,
 }
 
 /// What stands on the right of a comparison, or is put into a field.
@@ -135,19 +137,21 @@ impl Path {
     ///
     /// A sentence when a step is empty or there are too many.
     pub(super) fn read(text: &str) -> Result<Self, String> {
-        let steps: Vec<SmolStr> = text.split('.').map(SmolStr::from).collect();
-        if steps.iter().any(SmolStr::is_empty) {
+        let mut steps = text.split('.').map(SmolStr::from);
+        let first = steps.next().unwrap_or_default();
+        let rest: Vec<SmolStr> = steps.collect();
+        if first.is_empty() || rest.iter().any(SmolStr::is_empty) {
             return Err(format!("'{text}' is no field; write a name, or names joined by points to follow references"));
         }
-        if steps.len() > PATH_STEPS_MAX + 1 {
+        if rest.len() > PATH_STEPS_MAX {
             return Err(format!("'{text}' follows more than {PATH_STEPS_MAX} references; follow fewer"));
         }
-        Ok(Self { steps })
+        Ok(Self { first, rest })
     }
 
     /// Returns the path as its author wrote it.
     pub(super) fn text(&self) -> String {
-        self.steps.join(".")
+        self.rest.iter().fold(self.first.to_string(), |text, step| text + "." + step)
     }
 }
 
@@ -212,7 +216,7 @@ impl Condition {
     /// Returns the fields of the row at hand that the condition looks at, the first steps of its paths.
     pub(super) fn first_fields<'a>(&'a self, into: &mut Vec<&'a SmolStr>) {
         match self {
-            Self::Compare { left: Left::Field(path), .. } => into.push(&path.steps[0]),
+            Self::Compare { left: Left::Field(path), .. } => into.push(&path.first),
             Self::Compare { left: Left::Argument(_), .. } | Self::Exists { .. } => {}
             Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.first_fields(into)),
             Self::Not(part) => part.first_fields(into),

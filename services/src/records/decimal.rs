@@ -1,7 +1,5 @@
 //! Exact decimals: amounts of money compare and add without rounding. Not for measurements, which are floats.
 
-use std::cmp::Ordering;
-
 use dayshift_engine::Value;
 
 /// How many digits may follow the point.
@@ -85,11 +83,6 @@ impl Decimal {
     /// Returns the decimal with the other sign.
     pub(super) fn negated(self) -> Self {
         Self(-self.0)
-    }
-
-    /// Returns how two values compare as decimals, or nothing if one of them is none.
-    pub(super) fn compare(left: &Value, right: &Value) -> Option<Ordering> {
-        Some(Self::of(left)?.cmp(&Self::of(right)?))
     }
 }
 

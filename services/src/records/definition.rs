@@ -109,7 +109,9 @@ fn read_field(field: &SmolStr, value: &Value, place: &str) -> Result<Field, Stri
             shorthand = Map::from([("type".into(), value.clone())]);
             &shorthand
         }
-        _ => object(value, &place)?,
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => {
+            object(value, &place)?
+        }
     };
     let kind = read_kind(map, &place)?;
     let known =
@@ -213,7 +215,7 @@ impl Scope<'_> {
             Operand::Argument(name) if self.parameters.iter().all(|parameter| parameter.name != *name) => {
                 Err(format!("{place}: the action has no parameter '{name}'"))
             }
-            Operand::Row(path) => self.field(&path.steps[0], place).map(|_| ()),
+            Operand::Row(path) => self.field(&path.first, place).map(|_| ()),
             Operand::Argument(_)
             | Operand::Constant(_)
             | Operand::Id
@@ -228,7 +230,7 @@ impl Scope<'_> {
         match condition {
             Condition::Compare { left, right, .. } => {
                 match left {
-                    Left::Field(path) if own => self.field(&path.steps[0], place).map(|_| ())?,
+                    Left::Field(path) if own => self.field(&path.first, place).map(|_| ())?,
                     Left::Field(_) => {}
                     Left::Argument(name) => self.check(&Operand::Argument(name.clone()), place)?,
                 }

@@ -75,9 +75,11 @@ impl<'a> Draft<'a> {
             let value = match (given, &field.default) {
                 (None | Some(Value::Null), Some(default)) => default_value(&defaults, default)?,
                 (Some(given), _) => self.admit(table, field, given)?,
-                (None, None) if field.required => return Err(required(table, field)),
                 (None, None) => Value::Null,
             };
+            if field.required && is_empty(&value) {
+                return Err(required(table, field));
+            }
             if value == Value::Null {
                 continue;
             }

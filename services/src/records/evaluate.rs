@@ -139,7 +139,7 @@ impl<'a> Evaluator<'a> {
     where
         'a: 'r,
     {
-        let (first, rest) = path.steps.split_first().unwrap_or_else(|| unreachable!("a path is never empty"));
+        let Path { first, rest } = path;
         let (mut value, mut kind, by_name) = match subject {
             Subject::Item { table, id } => {
                 let field = table.field(first)?;
@@ -147,8 +147,8 @@ impl<'a> Evaluator<'a> {
             }
             Subject::Shown { table, row } => {
                 let field = table.field(first)?;
-                let position = table.schema().position(first);
-                (position.and_then(|position| row.cells.get(position).copied()).unwrap_or(NULL), &field.kind, false)
+                let value = table.schema().position(first).map_or(NULL, |position| row.value(position));
+                (value, &field.kind, false)
             }
         };
         for step in rest {
@@ -167,7 +167,7 @@ impl<'a> Evaluator<'a> {
                     self.note_scan(name, table);
                     table.rows.peek(id, &field.name)
                 }
-                _ => None,
+                Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => None,
             }
             .unwrap_or(NULL);
         }
@@ -204,8 +204,8 @@ pub(super) fn bind(condition: &mut Condition, scene: &Scene<'_>, table: Found<'_
 /// Returns the type of the field at the end of `path`.
 pub(super) fn kind_of<'a>(path: &Path, scene: &Scene<'a>, table: Found<'a>) -> Result<&'a FieldKind, Rejection> {
     let mut table = table;
-    let mut kind = &table.field(&path.steps[0])?.kind;
-    for step in &path.steps[1..] {
+    let mut kind = &table.field(&path.first)?.kind;
+    for step in &path.rest {
         let FieldKind::Reference(name) = kind else {
             return Err(Rejection::new(
                 "records/bad-condition",
@@ -273,6 +273,7 @@ fn contains(value: &Value, sought: &Value) -> bool {
         Value::List(items) => items.contains(sought),
         Value::Text(text) => {
             let Some(sought) = sought.as_text() else { return false };
+            // Both searches are linear, whatever an agent looks for.
             text.contains(sought) || text.to_lowercase().contains(&sought.to_lowercase())
         }
         Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => false,

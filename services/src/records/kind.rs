@@ -106,20 +106,20 @@ impl FieldKind {
         }
     }
 
-    /// Returns how two values of this type compare; nothing if one is empty or the type has no order.
-    pub(super) fn compare(&self, left: &Value, right: &Value) -> Option<Ordering> {
+    /// Returns `value` as something that has an order; nothing if it is empty or the type has no order.
+    pub(super) fn rank<'v>(&self, value: &'v Value) -> Option<Rank<'v>> {
         match self {
-            Self::Text | Self::Date | Self::Choice(_) | Self::Reference(_) => {
-                Some(left.as_text()?.cmp(right.as_text()?))
-            }
-            Self::Integer | Self::Decimal { .. } => Decimal::compare(left, right),
-            Self::Boolean => Some(left.as_bool()?.cmp(&right.as_bool()?)),
-            Self::Time => {
-                let time = |value: &Value| value.as_text()?.parse::<SimTime>().ok();
-                Some(time(left)?.cmp(&time(right)?))
-            }
+            Self::Text | Self::Date | Self::Choice(_) | Self::Reference(_) => value.as_text().map(Rank::Text),
+            Self::Integer | Self::Decimal { .. } => Decimal::of(value).map(Rank::Number),
+            Self::Boolean => value.as_bool().map(Rank::Flag),
+            Self::Time => value.as_text()?.parse().ok().map(Rank::Instant),
             Self::List | Self::Any => None,
         }
+    }
+
+    /// Returns how two values of this type compare; nothing if one is empty or the type has no order.
+    pub(super) fn compare(&self, left: &Value, right: &Value) -> Option<Ordering> {
+        Some(self.rank(left)?.cmp(&self.rank(right)?))
     }
 
     /// Returns whether two values of this type are the same; two empty ones are.
@@ -141,6 +141,15 @@ impl FieldKind {
             _ => value.clone(),
         }
     }
+}
+
+/// A value of an ordered type. Only ranks of one type are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank<'v> {
+    Flag(bool),
+    Number(Decimal),
+    Instant(SimTime),
+    Text(&'v str),
 }
 
 /// Returns whether a value counts as empty: null, empty text, an empty list.

@@ -1,12 +1,13 @@
 //! `records.query`: which rows of a table match, in which order, and one page of them.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 use dayshift_engine::{Rejection, SmolStr, ToolCall, Value, map};
 
 use super::condition::{Condition, Grammar};
 use super::evaluate::{Evaluator, Subject, bind};
+use super::kind::Rank;
 use super::scene::{Found, Scene, shared_text};
 use super::schema::Field;
 use super::table::RowView;
@@ -27,7 +28,7 @@ pub(super) fn query(scene: &Scene<'_>, table: Found<'_>, call: &ToolCall) -> Res
     let order = order(table, call)?;
     let condition = condition(scene, table, call.get("where"))?;
     let mut rows = matching(scene, table, condition.as_ref())?;
-    rows.sort_by(|left, right| compare(&order, left, right));
+    sort(&mut rows, &order);
 
     let start = match call.get("cursor") {
         None => 0,
@@ -147,28 +148,28 @@ fn order<'a>(table: Found<'a>, call: &ToolCall) -> Result<Order<'a>, Rejection> 
     Ok(order)
 }
 
-/// Empty values come last either way; equal rows stay in the order in which they came to be.
-fn compare(order: &Order<'_>, left: &RowView<'_>, right: &RowView<'_>) -> Ordering {
-    for (position, field, descending) in order {
-        let (Some(here), Some(there)) = (left.cells.get(*position), right.cells.get(*position)) else { continue };
-        let ordering = match (**here == Value::Null, **there == Value::Null) {
-            (true, true) => Ordering::Equal,
-            (true, false) => Ordering::Greater,
-            (false, true) => Ordering::Less,
-            (false, false) => {
-                let ordering = field.kind.compare(here, there).unwrap_or(Ordering::Equal);
-                if *descending { ordering.reverse() } else { ordering }
-            }
+/// Sorts rows. Empty values come last either way; equal rows stay in the order in which they came to be.
+fn sort(rows: &mut [RowView<'_>], order: &Order<'_>) {
+    rows.sort_by_cached_key(|row| {
+        let rank = |(position, field, descending): &(usize, &Field, bool)| match field.kind.rank(row.value(*position)) {
+            Some(rank) if *descending => Place::Down(Reverse(rank)),
+            Some(rank) => Place::Up(rank),
+            None => Place::Last,
         };
-        if ordering != Ordering::Equal {
-            return ordering;
-        }
-    }
-    left.position.cmp(&right.position)
+        (order.iter().map(rank).collect::<Vec<_>>(), row.position())
+    });
+}
+
+/// Where one field puts a row. Within one field, all places but the last go one way.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Place<'v> {
+    Up(Rank<'v>),
+    Down(Reverse<Rank<'v>>),
+    Last,
 }
 
 /// Returns the ids of `rows`, in the order in which they came to be.
 pub(super) fn by_creation<'a>(mut rows: Vec<RowView<'a>>) -> Vec<&'a SmolStr> {
-    rows.sort_by_key(|row| row.position);
+    rows.sort_by_key(RowView::position);
     rows.into_iter().map(|row| row.id).collect()
 }

@@ -100,7 +100,9 @@ fn takes(arguments: &Value, verb: &str, texts: &[&str], others: &[&str]) -> Resu
     let map = match arguments {
         Value::Map(map) => map,
         Value::Null => &empty,
-        other => return bad(format!("records.{verb} takes named arguments, not {}", other.kind())),
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::List(_) => {
+            return bad(format!("records.{verb} takes named arguments, not {}", arguments.kind()));
+        }
     };
     if let Some(name) = texts.iter().find(|name| map.get(**name).and_then(Value::as_text).is_none()) {
         return bad(format!("records.{verb} needs the text '{name}'"));
@@ -190,7 +192,7 @@ fn dangling(scene: &Scene<'_>, table: Found<'_>, problems: &mut Vec<String>) {
             continue;
         };
         table.rows.scan(scene.frame, |row| {
-            if let Some(Value::Text(id)) = row.cells.get(position)
+            if let Value::Text(id) = row.value(position)
                 && !target_table.rows.has(scene.frame, id)
             {
                 problems.push(format!(

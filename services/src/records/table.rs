@@ -17,6 +17,9 @@ use super::audit::{Audit, AuditEntry, AuditOf, FieldChange, What};
 use super::kind::is_empty;
 use super::schema::Schema;
 
+/// The highest number in an id that numbering goes on from; a higher one is a name like any other, so that nobody can use the numbers up.
+const NUMBER_MAX: u64 = 1_000_000_000_000;
+
 /// The name of a piece of a table: a row, or one field of it. A row's own piece comes before its fields.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Piece {
@@ -84,15 +87,32 @@ impl Cell {
     }
 }
 
-/// One row as a scan shows it.
+/// One row as a scan shows it. It points into the storage: what nobody looks at is not fetched from memory.
 #[derive(Clone, Debug)]
 pub(super) struct RowView<'a> {
     /// The row's id.
     pub(super) id: &'a SmolStr,
-    /// Which row of the table it was, by order of creation.
-    pub(super) position: u64,
-    /// The values, in the order of the schema's fields.
-    pub(super) cells: Vec<&'a Value>,
+    row: &'a Cell,
+    /// In the order of the schema's fields.
+    cells: Vec<&'a Cell>,
+}
+
+impl<'a> RowView<'a> {
+    /// Returns which row of the table it was, by order of creation.
+    pub(super) fn position(&self) -> u64 {
+        match self.row {
+            Cell::Row(position) => *position,
+            Cell::Field(_) => 0,
+        }
+    }
+
+    /// Returns the value of the field that stands at `position` in the schema.
+    pub(super) fn value(&self, position: usize) -> &'a Value {
+        match self.cells.get(position) {
+            Some(Cell::Field(value)) => value,
+            Some(Cell::Row(_)) | None => &Value::Null,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -224,7 +244,8 @@ impl Table {
             self.index(field.unique, &field.name, &Value::Null, &value, &id);
             self.pieces.insert(applying, Piece::field(&id, &field.name), Cell::Field(value));
         }
-        let number = id.strip_prefix(schema.id.prefix.as_str()).and_then(|digits| digits.parse().ok()).unwrap_or(0);
+        let number = id.strip_prefix(schema.id.prefix.as_str()).and_then(|digits| digits.parse().ok());
+        let number = number.filter(|number| *number <= NUMBER_MAX).unwrap_or(0);
         if number > self.numbering.peek().last {
             self.numbering.set(applying, Numbering { last: number, written: applying.seq });
         }
@@ -280,8 +301,8 @@ impl Table {
     pub(super) fn dump(&self) -> Value {
         let mut rows = std::collections::BTreeMap::new();
         self.peek_rows(|row| {
-            let fields = self.schema.fields.iter().zip(&row.cells);
-            let fields = fields.map(|(field, value)| (field.name.clone(), (*value).clone()));
+            let fields = self.schema.fields.iter().enumerate();
+            let fields = fields.map(|(position, field)| (field.name.clone(), row.value(position).clone()));
             rows.insert(row.id.clone(), Value::Map(fields.collect()));
             ControlFlow::Continue(())
         });
@@ -335,10 +356,16 @@ impl Table {
         let entry =
             AuditEntry { time: applying.time, seq: applying.seq, actor: applying.actor.clone(), what, action, changes };
         let key = AuditOf(id);
-        if self.audits.peek(&key).is_none() {
-            self.audits.insert(applying, key, Audit::default().with(entry));
-        } else {
-            self.audits.update(applying, &key, |audit| *audit = std::mem::take(audit).with(entry));
+        let mut entry = Some(entry);
+        let add = |audit: &mut Audit| {
+            if let Some(entry) = entry.take() {
+                audit.push(entry);
+            }
+        };
+        if !self.audits.update(applying, &key, add) {
+            let mut audit = Audit::default();
+            entry.into_iter().for_each(|entry| audit.push(entry));
+            self.audits.insert(applying, key, audit);
         }
     }
 }
@@ -347,7 +374,9 @@ impl Table {
 pub(super) fn index_text(value: &Value) -> SmolStr {
     match value {
         Value::Text(text) => text.clone(),
-        other => SmolStr::from(other.to_string()),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => {
+            SmolStr::from(value.to_string())
+        }
     }
 }
 
@@ -357,26 +386,17 @@ fn visit_rows<'a>(
 ) {
     let mut open: Option<RowView<'a>> = None;
     for (piece, cell) in pieces {
-        match cell {
-            Cell::Row(position) => {
-                let cells = match open.take() {
-                    Some(row) => {
-                        if visit(&row).is_break() {
-                            return;
-                        }
-                        let mut cells = row.cells;
-                        cells.clear();
-                        cells
-                    }
-                    None => Vec::new(),
-                };
-                open = Some(RowView { id: &piece.row, position: *position, cells });
-            }
-            Cell::Field(value) => {
-                if let Some(row) = &mut open {
-                    row.cells.push(value);
+        match &mut open {
+            Some(row) if piece.field.is_some() => row.cells.push(cell),
+            Some(row) => {
+                if visit(row).is_break() {
+                    return;
                 }
+                row.id = &piece.row;
+                row.row = cell;
+                row.cells.clear();
             }
+            None => open = Some(RowView { id: &piece.row, row: cell, cells: Vec::new() }),
         }
     }
     if let Some(row) = open {

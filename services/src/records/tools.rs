@@ -57,7 +57,7 @@ pub(super) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "records.update",
-        summary: "Changes fields of a row. Fields that are not named stay as they are; null empties a field.",
+        summary: "Changes fields of a row and shows their new values. Fields that are not named stay as they are; null empties a field.",
         parameters: &[
             Parameter::required("table", Kind::Text, "the table"),
             Parameter::required("id", Kind::Text, "the row's id"),

@@ -43,7 +43,7 @@ fn changing_a_field_writes_that_field_and_the_history_and_no_membership() {
         "records.update",
         r#"{"table": "payments", "id": "PAY-0001", "values": {"due": "2026-04-01"}}"#,
     );
-    assert_eq!(answer, json(r#"{"id": "PAY-0001", "changed": {"due": "2026-04-01"}}"#));
+    assert_eq!(answer, json(r#"{"payment_id": "PAY-0001", "due": "2026-04-01"}"#));
     let mut written = bench.written_keys();
     written.dedup();
     assert_eq!(written, ["records:payments/*", "records:payments/PAY-0001/audit", "records:payments/PAY-0001/due"]);
@@ -90,6 +90,31 @@ fn ids_count_on_from_the_highest_and_never_come_back() {
     let named = r#"{"table": "suppliers", "id": "S-Rohde", "values": {"name": "Rohde"}}"#;
     assert_eq!(good(&mut bench, "records.create", named), json(r#"{"id": "S-Rohde"}"#));
     assert_eq!(code(&mut bench, "records.create", named), "records/row-exists");
+}
+
+#[test]
+fn nobody_can_use_the_numbers_up() {
+    let mut bench = office();
+    let huge = r#"{"table": "suppliers", "id": "S-18446744073709551615", "values": {"name": "x"}}"#;
+    good(&mut bench, "records.create", huge);
+    let next = r#"{"table": "suppliers", "values": {"name": "Neu"}}"#;
+    assert_eq!(good(&mut bench, "records.create", next), json(r#"{"id": "S-3"}"#));
+}
+
+#[test]
+fn a_default_fills_what_is_left_out_or_null_and_still_counts_as_required() {
+    let mut bench = Bench::new(RecordsState::new());
+    good(
+        &mut bench,
+        "records.define",
+        r#"{"table": {"table": "t", "fields": {"by": {"type": "text", "default": "$actor"}, "day": {"type": "date", "default": "$today"},
+            "at": {"type": "time", "default": "$now"}, "state": {"type": "text", "default": "new", "required": true},
+            "must": {"type": "text", "default": "", "required": true}}}}"#,
+    );
+    assert_eq!(code(&mut bench, "records.create", r#"{"table": "t", "values": {}}"#), "records/required");
+    good(&mut bench, "records.create", r#"{"table": "t", "values": {"must": "x", "state": null}}"#);
+    let expected = r#"{"id": "1", "by": "Ann Lee", "day": "2026-03-16", "at": "2026-03-16T08:00:03Z", "state": "new", "must": "x"}"#;
+    assert_eq!(ask(&mut bench, "row", r#"{"table": "t", "id": "1"}"#), json(expected));
 }
 
 #[test]
