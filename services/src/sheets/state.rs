@@ -185,7 +185,7 @@ impl SheetsState {
 }
 
 impl Book {
-    fn new(name: &SmolStr) -> Self {
+    pub(super) fn new(name: &SmolStr) -> Self {
         let name = Name(name.clone());
         Self {
             worksheets: Collection::new(format!("sheets:{name}/")),
