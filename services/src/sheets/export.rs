@@ -100,17 +100,17 @@ fn write_xlsx(book: &Book, looking: &Looking<'_>) -> Result<Vec<u8>, XlsxError> 
     }
     for (name, range) in book.names.scan(looking.frame) {
         let Area { first, last } = range.area;
-        let area = format!("${}:${}", locked(first), locked(last));
+        let area = if range.area.is_cell() { locked(first) } else { format!("{}:{}", locked(first), locked(last)) };
         file.define_name(name.0.as_str(), &format!("={}", qualified(&range.worksheet, &area)))?;
     }
     file.save_to_buffer()
 }
 
-/// Returns `C$4`, to be put behind a dollar sign.
+/// Returns `$C$4`.
 fn locked(at: CellRef) -> String {
     let text = at.to_string();
     let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
-    format!("{}${}", &text[..letters], &text[letters..])
+    format!("${}${}", &text[..letters], &text[letters..])
 }
 
 fn write_cell(sheet: &mut Worksheet, at: CellRef, cell: &Cell) -> Result<(), XlsxError> {

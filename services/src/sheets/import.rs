@@ -96,12 +96,9 @@ impl SheetsState {
         let is_new = !self.books.contains(context.frame, &Name(call.text("book").trim().into()));
         let fresh;
         let (name, book) = if is_new {
-            let created = self.created(call.text("book"), context)?;
-            let SheetsEvent::BookCreated { book: name, .. } = &created else {
-                unreachable!("`created` makes this event alone")
-            };
-            fresh = (name.clone(), Book::new(name));
-            events.push(created);
+            let (name, id) = self.new_book(call.text("book"), context)?;
+            fresh = (name.clone(), Book::new(&name));
+            events.push(SheetsEvent::BookCreated { book: name, id });
             (&fresh.0, &fresh.1)
         } else {
             self.book(context.frame, call.text("book").trim())?
