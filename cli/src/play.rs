@@ -5,8 +5,8 @@ use std::time::Instant;
 use dayshift_engine::{Input, Seed, Seq, Step};
 use dayshift_replay::credit::Config;
 use dayshift_runs::{LiveRun, Run, RunError, Summary};
-use dayshift_scenarios::agents::{self, Agent};
 use dayshift_scenarios::Scenario;
+use dayshift_scenarios::agents::{self, Agent};
 use dayshift_services::Office;
 
 use crate::commands::{self, Desk};
@@ -50,7 +50,9 @@ pub(crate) fn fork(desk: &Desk, name: &str, at: u64, agent: Option<&str>) -> Res
         if desk.json {
             talk::print_json(&serde_json::json!({ "run": fork.as_str(), "forked_from": id.as_str(), "at": at }));
         } else {
-            talk::print(&format!("{fork}: shares records 0 to {at} of {id} (day {day}); `dayshift resume {fork} --agent A` plays on"));
+            talk::print(&format!(
+                "{fork}: shares records 0 to {at} of {id} (day {day}); `dayshift resume {fork} --agent A` plays on"
+            ));
         }
         return Ok(Verdict::Good);
     };
@@ -58,7 +60,12 @@ pub(crate) fn fork(desk: &Desk, name: &str, at: u64, agent: Option<&str>) -> Res
     // An agent that did something else before the fork starts afresh at it.
     let last = catch_up(&run, Some(at), &mut *player).or_else(|_| {
         player = self::player(&run.scenario, agent)?;
-        Ok::<Step, Failure>(Step { seq: Seq::new(at), answer: Ok(dayshift_engine::Value::Null), notices: Vec::new(), closed: false })
+        Ok::<Step, Failure>(Step {
+            seq: Seq::new(at),
+            answer: Ok(dayshift_engine::Value::Null),
+            notices: Vec::new(),
+            closed: false,
+        })
     })?;
     let fork = play(live, &mut *player, last)?;
     tell(desk, &library.load(&fork)?)
@@ -71,18 +78,21 @@ fn player(scenario: &Scenario<Office>, name: &str) -> Result<Box<dyn Agent>, Fai
         None if name == "noop" => Ok(Box::new(agents::Noop)),
         Some(("script", path)) => {
             let text = std::fs::read_to_string(path).map_err(|error| bad(format!("{path} cannot be read: {error}")))?;
-            agents::Scripted::parse(path, &text).map(|agent| Box::new(agent) as Box<dyn Agent>).map_err(|problems| {
-                bad(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
-            })
+            agents::Scripted::parse(path, &text)
+                .map(|agent| Box::new(agent) as Box<dyn Agent>)
+                .map_err(|problems| bad(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))
         }
-        Some((kind, _)) => {
-            Err(bad(format!("there is no kind of agent '{kind}'; use reference, noop, script:FILE or the name of a solution")))
-        }
+        Some((kind, _)) => Err(bad(format!(
+            "there is no kind of agent '{kind}'; use reference, noop, script:FILE or the name of a solution"
+        ))),
         None => match scenario.solution(name) {
             Some(solution) => Ok(Box::new(agents::Scripted::new(solution.clone()))),
             None => {
                 let known: Vec<String> = scenario.solution_names().map(ToString::to_string).collect();
-                Err(bad(format!("there is no agent '{name}'; use noop, script:FILE, or one of the package's solutions: {}", known.join(", "))))
+                Err(bad(format!(
+                    "there is no agent '{name}'; use noop, script:FILE, or one of the package's solutions: {}",
+                    known.join(", ")
+                )))
             }
         },
     }
@@ -106,8 +116,12 @@ fn play(mut live: LiveRun, agent: &mut dyn Agent, opening: Step) -> Result<daysh
 /// Shows the agent what it already did and was told, up to record `until`. Returns the last step.
 fn catch_up(run: &Run, until: Option<u64>, agent: &mut dyn Agent) -> Result<Step, Failure> {
     let transcript = run.transcript()?;
-    let mut step =
-        Step { seq: run.opened()?, answer: Ok(dayshift_engine::Value::Null), notices: transcript.opening, closed: false };
+    let mut step = Step {
+        seq: run.opened()?,
+        answer: Ok(dayshift_engine::Value::Null),
+        notices: transcript.opening,
+        closed: false,
+    };
     for exchange in transcript.exchanges {
         if until.is_some_and(|until| exchange.step.seq.get() > until) {
             break;

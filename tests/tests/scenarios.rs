@@ -52,7 +52,10 @@ fn every_scenario_has_what_a_living_world_needs() {
         assert!(plan.days.len() >= 3, "{id}: days");
         assert!(plan.events.iter().any(|event| event.notice.is_some()), "{id}: a loud change");
         assert!(plan.events.iter().any(|event| event.notice.is_none()), "{id}: a silent change");
-        assert!(plan.events.iter().any(|event| matches!(event.when, When::Condition { .. })), "{id}: a conditional event");
+        assert!(
+            plan.events.iter().any(|event| matches!(event.when, When::Condition { .. })),
+            "{id}: a conditional event"
+        );
         assert!(!plan.personas.is_empty(), "{id}: a persona");
         let red = |moment| matches!(moment, dayshift_engine::Moment::Throughout { cap: Some(_) });
         assert!(scenario.checks().specs().iter().any(|spec| red(spec.moment)), "{id}: a red line");
