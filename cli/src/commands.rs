@@ -59,7 +59,7 @@ pub(crate) fn as_file(name: &str) -> Option<&Path> {
 pub(crate) fn scenario(name: &str) -> Result<Scenario<Office>, Failure> {
     let path = Path::new(name);
     let package = if name.contains('/') || path.is_dir() { Package::from_directory(path) } else { built_in(name) };
-    Ok(package.and_then(Scenario::load).map_err(RunError::Scenario)?)
+    Ok(package.and_then(Scenario::<Office>::load).map_err(RunError::Scenario)?)
 }
 
 /// Lists the scenarios.
@@ -72,7 +72,7 @@ pub(crate) fn list(desk: &Desk) -> Result<Verdict, Failure> {
         rows.push((
             scenario.id().to_string(),
             scenario.title().to_owned(),
-            scenario.family().map(ToString::to_string),
+            scenario.family().map(str::to_owned),
             days,
             checks,
         ));

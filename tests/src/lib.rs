@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use dayshift_engine::{Head, Seed};
 use dayshift_runs::{Library, Run};
-use dayshift_scenarios::agents::{Agent, Noop, Scripted};
 use dayshift_scenarios::{Scenario, built_in, built_in_names};
 use dayshift_services::Office;
 use dayshift_stores::{BranchId, MemoryStore};
@@ -26,7 +25,7 @@ pub fn scenarios() -> Vec<Scenario<Office>> {
 /// If there is none, or it has faults.
 #[must_use]
 pub fn scenario(name: &str) -> Scenario<Office> {
-    let loaded = built_in(name).and_then(Scenario::load);
+    let loaded = built_in(name).and_then(Scenario::<Office>::load);
     loaded.unwrap_or_else(|problems| panic!("{name}: {}", problems.iter().map(ToString::to_string).collect::<String>()))
 }
 
@@ -36,32 +35,15 @@ pub fn memory_library() -> Library {
     Library::new(Arc::new(MemoryStore::new()))
 }
 
-/// Returns the agent `name` of a scenario: `noop`, or one of its solutions.
-///
-/// # Panics
-///
-/// If the scenario has no such solution.
-#[must_use]
-pub fn agent(scenario: &Scenario<Office>, name: &str) -> Box<dyn Agent> {
-    if name == "noop" {
-        return Box::new(Noop);
-    }
-    let solution = scenario.solution(name).unwrap_or_else(|| panic!("{} has no solution {name}", scenario.id()));
-    Box::new(Scripted::new(solution.clone()))
-}
-
 /// Plays an agent to the end, and returns the run's id.
 ///
 /// # Panics
 ///
 /// If the episode cannot go on or the store refuses.
 pub fn play(library: &Library, scenario: &Scenario<Office>, name: &str, seed: u64) -> BranchId {
-    let mut agent = agent(scenario, name);
-    let (mut live, mut step) = library.start(scenario, Seed::new(seed), name).expect("it starts");
-    while !step.closed {
-        let input = agent.act(&step).expect("the agent acts");
-        step = live.input(input).expect("the input is taken");
-    }
+    let mut agent = scenario.agent(name).expect("the scenario has this agent");
+    let (mut live, opening) = library.start(scenario, Seed::new(seed), name).expect("it starts");
+    live.play(&mut *agent, opening, |_| {}).expect("it plays to the end");
     live.finish(0).expect("it finishes")
 }
 

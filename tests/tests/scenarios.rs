@@ -34,7 +34,7 @@ fn an_agent_that_does_nothing_scores_at_most_a_fifth() {
 fn every_bad_agent_fails() {
     for scenario in scenarios() {
         let bad: Vec<String> =
-            scenario.solution_names().map(ToString::to_string).filter(|name| name.starts_with("bad")).collect();
+            scenario.solutions().iter().map(|solution| solution.name.to_string()).filter(|name| name.starts_with("bad")).collect();
         assert!(bad.len() >= 3, "{} has only {} bad agents", scenario.id(), bad.len());
         for name in bad {
             let report = played(&scenario, &name, SEED).grade(None).expect("it is graded");
@@ -66,7 +66,7 @@ fn every_scenario_has_what_a_living_world_needs() {
 fn credit_of_every_agent_sums_to_what_the_score_moved() {
     for scenario in scenarios() {
         let names: Vec<String> =
-            scenario.solution_names().map(ToString::to_string).chain(["noop".to_owned()]).collect();
+            scenario.solutions().iter().map(|solution| solution.name.to_string()).chain(["noop".to_owned()]).collect();
         for name in names {
             let account = played(&scenario, &name, SEED).account().expect("it is accounted");
             let ledger = account.ledger(&dayshift_replay::credit::Config::default());
