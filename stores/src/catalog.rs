@@ -120,6 +120,15 @@ impl Catalog {
     }
 }
 
+/// What came of comparing a log with the heads kept apart.
+#[derive(Debug)]
+pub(crate) struct Squared {
+    pub(crate) catalog: Catalog,
+    pub(crate) findings: Vec<Finding>,
+    /// Whether records are gone that no earlier rebuild already gave up.
+    pub(crate) newly_damaged: bool,
+}
+
 /// Builds the catalog of what a backend holds, compares every branch with the head kept apart for it, and brings heads that lag up to date.
 /// What does not fit is marked on the branch and reported.
 pub(crate) fn reconcile(
@@ -127,9 +136,10 @@ pub(crate) fn reconcile(
     backend: &dyn Backend,
     heads: &mut Heads,
     path: &Path,
-) -> Result<(Catalog, Vec<Finding>), StoreError> {
+) -> Result<Squared, StoreError> {
     let Contents { mut branches, discarded, mut findings } = contents;
     let mut catalog = Catalog { next_number: heads.count(), ..Catalog::default() };
+    let mut newly_damaged = false;
     branches.sort_by_key(|loaded| loaded.meta.number);
     let known: BTreeSet<u64> = branches.iter().map(|loaded| loaded.meta.number).chain(discarded).collect();
     for loaded in branches {
@@ -139,6 +149,7 @@ pub(crate) fn reconcile(
             None => apart(&loaded, backend, heads)?,
         };
         if let Some(damage) = &damage {
+            newly_damaged |= matches!(damage, Damage::Record { .. }) && !is_cut(heads, number);
             findings.push(damage.clone().into());
         } else {
             let slot = Slot { state: SlotState::Made, branch: loaded.meta.id.clone(), head: loaded.head };
@@ -158,7 +169,8 @@ pub(crate) fn reconcile(
     }
     for number in (0..heads.count()).filter(|number| !known.contains(number)) {
         match heads.get(number) {
-            Standing::Whole(Slot { state: SlotState::Made, branch, head }) => {
+            Standing::Whole(Slot { state: state @ (SlotState::Made | SlotState::Cut), branch, head }) => {
+                newly_damaged |= state == SlotState::Made;
                 findings.push(Damage::Branch { branch, count: head.count }.into());
             }
             Standing::Whole(Slot { state: SlotState::Intended | SlotState::Discarded, .. }) | Standing::Absent => {}
@@ -170,7 +182,11 @@ pub(crate) fn reconcile(
     }
     heads.write()?;
     heads.sync()?;
-    Ok((catalog, findings))
+    Ok(Squared { catalog, findings, newly_damaged })
+}
+
+fn is_cut(heads: &Heads, number: u64) -> bool {
+    matches!(heads.get(number), Standing::Whole(Slot { state: SlotState::Cut, .. }))
 }
 
 /// Returns the damage that a branch has because the part it shares has it.

@@ -109,9 +109,19 @@ impl Folder {
         Ok(())
     }
 
+    /// Removes the log of the generation before.
+    pub(crate) fn remove_previous(&self) -> Result<(), StoreError> {
+        let old = self.path.join(format!("log-{}", self.generation - 1));
+        fs::remove_dir_all(&old).map_err(StoreError::io("remove", &old))?;
+        sync_dir(&self.path)
+    }
+
     /// Moves the log of the generation before out of the way, and returns where it is now.
     pub(crate) fn quarantine_previous(&self) -> Result<PathBuf, StoreError> {
-        let old = self.path.join(format!("log-{}", self.generation - 1));
+        self.quarantine(&self.path.join(format!("log-{}", self.generation - 1)))
+    }
+
+    fn quarantine(&self, old: &Path) -> Result<PathBuf, StoreError> {
         let mut to = old.with_extension("quarantine");
         for copy in 2.. {
             if !to.exists() {
@@ -119,22 +129,25 @@ impl Folder {
             }
             to = old.with_extension(format!("quarantine-{copy}"));
         }
-        fs::rename(&old, &to).map_err(StoreError::io("rename", &old))?;
+        fs::rename(old, &to).map_err(StoreError::io("rename", old))?;
         sync_dir(&self.path)?;
         Ok(to)
     }
 
-    /// Removes what interrupted compactions left: generations that do not count.
+    /// Tidies up after an interrupted rebuild or compaction: removes a generation that does not count yet, keeps one that counted aside.
     fn sweep(&self) -> Result<(), StoreError> {
-        let current = self.log();
         for entry in fs::read_dir(&self.path).map_err(StoreError::io("list", &self.path))? {
             let path = entry.map_err(StoreError::io("list", &self.path))?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let numbered = name.strip_prefix("log-").is_some_and(|number| number.parse::<u64>().is_ok());
-            if numbered && path != current {
-                fs::remove_dir_all(&path).map_err(StoreError::io("remove", &path))?;
-            } else if name.starts_with(MARKER) && name != MARKER {
-                fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
+            let number = name.strip_prefix("log-").and_then(|number| number.parse::<u64>().ok());
+            match number {
+                Some(number) if number > self.generation || number == 0 => {
+                    fs::remove_dir_all(&path).map_err(StoreError::io("remove", &path))?;
+                }
+                Some(number) if number < self.generation => {
+                    self.quarantine(&path)?;
+                }
+                Some(_) | None => {}
             }
         }
         Ok(())
@@ -217,7 +230,6 @@ fn lock(path: &Path) -> Result<File, StoreError> {
 }
 
 /// Waits a moment for another process.
-
 pub(crate) fn pause() {
     std::thread::sleep(Duration::from_millis(10));
 }

@@ -32,7 +32,7 @@ pub(crate) struct Front {
     findings: Vec<Finding>,
     committer: Option<JoinHandle<()>>,
     /// Held until everything else is closed: the lock on the folder.
-    folder: Option<Folder>,
+    _folder: Option<Folder>,
 }
 
 /// Where blobs go.
@@ -69,7 +69,7 @@ impl Front {
     pub(crate) fn in_memory(backend: Box<dyn Backend>) -> Self {
         let shared = Shared::new(backend, None, Catalog::default(), PathBuf::from("memory"));
         let blobs = BlobRoom::Memory(MemoryBlobs::new());
-        Self { shared: Arc::new(shared), blobs, findings: Vec::new(), committer: None, folder: None }
+        Self { shared: Arc::new(shared), blobs, findings: Vec::new(), committer: None, _folder: None }
     }
 
     /// Opens a store on disk.
@@ -82,34 +82,12 @@ impl Front {
     ) -> Result<Self, StoreError> {
         let path = folder.path().to_owned();
         let blobs = BlobRoom::Files(BlobFiles::open(&path)?);
-        Self::start(Some(folder), path, backend, heads, (catalog, blobs, findings))
-    }
-
-    /// Opens a log that no folder holds yet: the one that a rebuild or a compaction fills.
-    pub(crate) fn detached(path: PathBuf, backend: Box<dyn Backend>, heads: Heads) -> Result<Self, StoreError> {
-        let rest = (Catalog::default(), BlobRoom::Memory(MemoryBlobs::new()), Vec::new());
-        Self::start(None, path, backend, heads, rest)
-    }
-
-    fn start(
-        folder: Option<Folder>,
-        path: PathBuf,
-        backend: Box<dyn Backend>,
-        heads: Heads,
-        (catalog, blobs, findings): (Catalog, BlobRoom, Vec<Finding>),
-    ) -> Result<Self, StoreError> {
         let shared = Arc::new(Shared::new(backend, Some(heads), catalog, path.clone()));
         let at_work = Arc::clone(&shared);
         let committer = std::thread::Builder::new().name("dayshift-commit".to_owned());
         let committer = committer.spawn(move || at_work.commit_until_closed());
         let committer = committer.map_err(StoreError::io("start a thread for", &path))?;
-        Ok(Self { shared, blobs, findings, committer: Some(committer), folder })
-    }
-
-    /// Ends the committer and the backend, and returns the folder, still locked.
-    pub(crate) fn close(mut self) -> Option<Folder> {
-        self.shut();
-        self.folder.take()
+        Ok(Self { shared, blobs, findings, committer: Some(committer), _folder: Some(folder) })
     }
 
     fn shut(&mut self) {
@@ -122,22 +100,6 @@ impl Front {
             }
             self.shared.backend.close();
         }
-    }
-
-    /// Returns the own part of a branch, for copying.
-    pub(crate) fn own_part(&self, branch: &BranchId) -> Result<(Arc<BranchMeta>, Head), StoreError> {
-        let state = self.shared.lock();
-        let entry = state.catalog.get(branch)?;
-        Ok((Arc::clone(&entry.meta), entry.accepted))
-    }
-
-    /// Shows records of one branch's own part without any check.
-    pub(crate) fn read_raw(
-        &self,
-        extent: Extent,
-        visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, StoreError> {
-        self.shared.backend.read(extent, visit)
     }
 
     /// Waits until what the branch accepted is durable, and returns its parts and its head.
@@ -339,7 +301,7 @@ impl Store for Front {
                 if fault.is_none() && apart.is_some_and(|apart| apart.count == head.count && apart.hash != head.hash) {
                     fault = Some(BadLink::Head { seq: Seq::new(head.count.saturating_sub(1)) });
                 }
-                if head.count % PROGRESS_RECORDS == 0 {
+                if head.count.is_multiple_of(PROGRESS_RECORDS) {
                     progress(head.count);
                 }
                 if fault.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -71,4 +71,8 @@ macro_rules! store_through_front {
     )*};
 }
 
-store_through_front!(crate::memory_store::MemoryStore, crate::segment_store::SegmentStore);
+store_through_front!(
+    crate::memory_store::MemoryStore,
+    crate::segment_store::SegmentStore,
+    crate::sled_store::SledStore
+);

@@ -26,6 +26,8 @@ pub(crate) enum SlotState {
     Made = 2,
     /// It was discarded.
     Discarded = 3,
+    /// It was made, and lost records: the log was rebuilt without them, and the head is the one from before.
+    Cut = 4,
 }
 
 /// One branch's head.
@@ -145,6 +147,7 @@ fn parse(bytes: &[u8]) -> Option<Slot> {
         1 => SlotState::Intended,
         2 => SlotState::Made,
         3 => SlotState::Discarded,
+        4 => SlotState::Cut,
         _ => return None,
     };
     let name = bytes.get(48..48 + usize::from(bytes[5]).min(BRANCH_ID_BYTES_MAX))?;

@@ -20,10 +20,12 @@ mod front;
 mod fronted;
 mod heads;
 mod memory_store;
+mod rebuild;
 #[cfg(any(test, feature = "testing"))]
 pub mod sample;
 mod segment;
 mod segment_store;
+mod sled_store;
 mod store;
 
 pub use branch::{BRANCH_ID_BYTES_MAX, BranchId, BranchInfo, NOTE_BYTES_MAX, NewBranch, Parent};
@@ -31,4 +33,5 @@ pub use error::{Damage, Finding, StoreError};
 pub use folder::{Kind, detect};
 pub use memory_store::MemoryStore;
 pub use segment_store::SegmentStore;
+pub use sled_store::SledStore;
 pub use store::{APPEND_BYTES_MAX, Append, BLOB_BYTES_MAX, Store, Ticket};

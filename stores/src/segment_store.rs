@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use crate::backend::{Backend, Change, Extent};
-use crate::catalog::reconcile;
+use crate::backend::{Backend, Change, Contents, Extent};
+use crate::catalog::{Squared, reconcile};
 use crate::error::StoreError;
 use crate::folder::{Folder, Kind};
 use crate::frame::{FRAME_HEADER_BYTES, FrameWriter};
@@ -33,22 +33,19 @@ impl SegmentStore {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let folder = Folder::open(path.as_ref(), Kind::Segment)?;
         let log = folder.log();
-        let mut heads = Heads::open(&log)?;
-        let (segment, contents) = Segment::open(&log, &heads)?;
-        let (catalog, findings) = reconcile(contents, &segment, &mut heads, &log)?;
-        Ok(Self { front: Front::on_disk(folder, Box::new(segment), heads, catalog, findings)? })
+        let (segment, mut heads, contents) = open_log(&log)?;
+        let Squared { catalog, findings, .. } = reconcile(contents, &*segment, &mut heads, &log)?;
+        Ok(Self { front: Front::on_disk(folder, segment, heads, catalog, findings)? })
     }
+}
 
-    pub(crate) fn into_front(self) -> Front {
-        self.front
-    }
-
-    /// Makes an empty log in the folder of a generation that does not count yet.
-    pub(crate) fn detached(log: &Path) -> Result<Front, StoreError> {
-        let heads = Heads::open(log)?;
-        let (segment, _empty) = Segment::open(log, &heads)?;
-        Front::detached(log.to_owned(), Box::new(segment), heads)
-    }
+/// Opens the log in a folder.
+pub(crate) fn open_log(log: &Path) -> Result<(Box<dyn Backend>, Heads, Contents), StoreError> {
+    let heads = Heads::open(log)?;
+    let scanned = scan(log, &heads)?;
+    let tail = Tail::new(log, scanned.last)?;
+    let segment = Segment { index: RwLock::new(scanned.index), tail: Mutex::new(tail) };
+    Ok((Box::new(segment), heads, scanned.contents))
 }
 
 impl fmt::Debug for SegmentStore {
@@ -67,14 +64,6 @@ impl Fronted for SegmentStore {
 struct Segment {
     index: RwLock<Index>,
     tail: Mutex<Tail>,
-}
-
-impl Segment {
-    fn open(log: &Path, heads: &Heads) -> Result<(Self, crate::backend::Contents), StoreError> {
-        let scanned = scan(log, heads)?;
-        let tail = Tail::new(log, scanned.last)?;
-        Ok((Self { index: RwLock::new(scanned.index), tail: Mutex::new(tail) }, scanned.contents))
-    }
 }
 
 impl Backend for Segment {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dayshift_stores::conformance::{self, Place};
-use dayshift_stores::{MemoryStore, SegmentStore, Store, StoreError};
+use dayshift_stores::{MemoryStore, SegmentStore, SledStore, Store, StoreError};
 use tempfile::TempDir;
 
 struct InMemory(Arc<MemoryStore>);
@@ -41,6 +41,11 @@ fn segment() -> InFolder {
     InFolder { folder: tempfile::tempdir().expect("a temporary folder"), open }
 }
 
+fn sled() -> InFolder {
+    let open = |path| SledStore::open(path).map(|store| Arc::new(store) as Arc<dyn Store>);
+    InFolder { folder: tempfile::tempdir().expect("a temporary folder"), open }
+}
+
 macro_rules! suite {
     ($backend:ident: $($test:ident),* $(,)?) => {
         mod $backend {
@@ -65,7 +70,7 @@ macro_rules! suite {
     };
 }
 
-suite!(memory, segment);
+suite!(memory, segment, sled);
 
 fn a_second_opener_is_told(place: &InFolder) {
     let store = place.open();
@@ -83,6 +88,11 @@ fn a_second_opener_is_told(place: &InFolder) {
 #[test]
 fn a_second_opener_of_a_segment_store_is_told() {
     a_second_opener_is_told(&segment());
+}
+
+#[test]
+fn a_second_opener_of_a_sled_store_is_told() {
+    a_second_opener_is_told(&sled());
 }
 
 #[test]
