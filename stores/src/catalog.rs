@@ -64,7 +64,9 @@ impl Catalog {
             if meta.base.count < until {
                 extents.push(Extent { number: meta.number, from: meta.base.count, until });
             }
-            let parent = meta.parent.and_then(|(number, count)| Some((self.by_number(number)?, count)));
+            // A parent is older. Altered bytes may say otherwise, and must not lead in a circle.
+            let parent = meta.parent.filter(|&(number, _)| number < meta.number);
+            let parent = parent.and_then(|(number, count)| Some((self.by_number(number)?, count)));
             let Some((entry, count)) = parent else { break };
             until = until.min(count);
             meta = &entry.meta;

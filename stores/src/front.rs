@@ -292,6 +292,8 @@ impl Store for Front {
             Some(_) => return Err(Damage::Head { branch: branch.clone(), count: end.count }.into()),
         };
         let damaged = |link: BadLink| Damage::Record { branch: branch.clone(), link, whole: named(&link) };
+        // What was read from the log itself when the store opened cannot vouch for the log.
+        let end = apart.filter(|apart| apart.count == end.count).unwrap_or(end);
         let mut walk = ChainWalk::new(Head::default(), end);
         let mut fault = None;
         for extent in extents {

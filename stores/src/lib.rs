@@ -20,6 +20,8 @@ mod front;
 mod fronted;
 mod heads;
 mod memory_store;
+mod open;
+mod portable;
 mod rebuild;
 #[cfg(any(test, feature = "testing"))]
 pub mod sample;
@@ -32,6 +34,8 @@ pub use branch::{BRANCH_ID_BYTES_MAX, BranchId, BranchInfo, NOTE_BYTES_MAX, NewB
 pub use error::{Damage, Finding, StoreError};
 pub use folder::{Kind, detect};
 pub use memory_store::MemoryStore;
+pub use open::{compact, open};
+pub use portable::{PortableLog, export, import};
 pub use segment_store::SegmentStore;
 pub use sled_store::SledStore;
 pub use store::{APPEND_BYTES_MAX, Append, BLOB_BYTES_MAX, Store, Ticket};

@@ -137,9 +137,13 @@ impl Scan<'_> {
             if used <= at {
                 return at;
             }
+            let claimed = match found {
+                Found::Bad(Some(length)) => at + length,
+                Found::Bad(None) | Found::Whole(_) | Found::Blank => at,
+            };
             let next = match next_frame(bytes, at + 1) {
                 Some(next) => next,
-                None if later || self.is_cut_short() => used,
+                None if later || self.is_cut_short() => used.max(claimed),
                 None => {
                     let bytes = (used - at) as u64;
                     self.findings.push(Finding::TornTail { path: path.to_owned(), at: at as u64, bytes });
@@ -148,11 +152,7 @@ impl Scan<'_> {
             };
             let reason = format!("{} bytes that were whole frames are altered", next - at);
             self.findings.push(Damage::File { path: path.to_owned(), at: at as u64, reason }.into());
-            let claimed = match found {
-                Found::Bad(Some(length)) if at + length <= next => at + length,
-                Found::Bad(_) | Found::Whole(_) | Found::Blank => next,
-            };
-            let payload = bytes.get(at + FRAME_HEADER_BYTES..claimed).unwrap_or_default();
+            let payload = bytes.get(at + FRAME_HEADER_BYTES..next).unwrap_or_default();
             self.frame(number, at, payload, path, false);
             at = next;
         }
@@ -240,7 +240,12 @@ impl Scan<'_> {
             }
             let mut damage = damage;
             if doubtful && damage.is_none() {
-                let mut walk = ChainWalk::new(meta.base, head);
+                // The head kept apart says which of two records was altered; the log's own would vouch for itself.
+                let end = match self.heads.get(meta.number) {
+                    Standing::Whole(slot) if slot.head.count == count => slot.head,
+                    Standing::Whole(_) | Standing::Bad | Standing::Absent => head,
+                };
+                let mut walk = ChainWalk::new(meta.base, end);
                 let _broken = read(|from, until| self.index.find(own.number, from, until), own, &mut |record| {
                     damage = walk.step(record).err();
                     if damage.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
