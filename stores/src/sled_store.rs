@@ -173,7 +173,8 @@ fn copy_without_snapshots(from: &Path, to: &Path) -> Result<(), StoreError> {
 /// The database, and what it needs beside it.
 struct Database {
     path: PathBuf,
-    tree: sled::Db,
+    /// There until it is dropped.
+    tree: Option<sled::Db>,
     /// A second handle to sled's file, because its own flush does not reach the disk.
     file: File,
     /// Values that are too large for sled.
@@ -200,13 +201,17 @@ impl Database {
         file.sync_all().map_err(StoreError::io("sync", &name))?;
         sync_dir(&path)?;
         sync_dir(log)?;
-        Ok(Self { path, tree, file, large: BlobFiles::open(log)? })
+        Ok(Self { path, tree: Some(tree), file, large: BlobFiles::open(log)? })
+    }
+
+    fn tree(&self) -> &sled::Db {
+        self.tree.as_ref().expect("only dropping the database takes the tree")
     }
 
     /// Lists the branches, and finds where each ends by its last record.
     fn load(&self) -> Result<Contents, StoreError> {
         let mut contents = Contents::default();
-        for pair in self.tree.scan_prefix(b"b") {
+        for pair in self.tree().scan_prefix(b"b") {
             let (key, value) = pair.map_err(|error| database(&self.path, &error))?;
             let Some(number) = key.get(1..9).and_then(|number| number.try_into().ok()).map(u64::from_be_bytes) else {
                 continue;
@@ -217,7 +222,7 @@ impl Database {
             }
             // A branch that cannot be read is missed when the heads are compared.
             let Some(meta) = BranchMeta::from_bytes(&value).filter(|meta| meta.number == number) else { continue };
-            let note = self.tree.get(key_of(b'n', number)).map_err(|error| database(&self.path, &error))?;
+            let note = self.tree().get(key_of(b'n', number)).map_err(|error| database(&self.path, &error))?;
             let note = note.map(|value| self.content(&value)).transpose()?.unwrap_or_default();
             let (head, damage) = self.end(&meta)?;
             contents.branches.push(Loaded { meta, note, head, damage, doubtful: false });
@@ -228,7 +233,7 @@ impl Database {
     /// Returns where a branch's own records end.
     fn end(&self, meta: &BranchMeta) -> Result<(Head, Option<dayshift_engine::BadLink>), StoreError> {
         let all = record_key(meta.number, 0)..=record_key(meta.number, u64::MAX);
-        let Some(pair) = self.tree.range(all).next_back() else { return Ok((meta.base, None)) };
+        let Some(pair) = self.tree().range(all).next_back() else { return Ok((meta.base, None)) };
         let (key, value) = pair.map_err(|error| database(&self.path, &error))?;
         let first = position(&key);
         let mut head = meta.base;
@@ -316,7 +321,7 @@ impl Database {
                 }
                 Change::Discard { number, .. } => {
                     inserts.retain(|key, _| key[0] != b'r' || key[1..9] != number.to_be_bytes());
-                    for key in self.tree.scan_prefix(key_of(b'r', *number)).keys() {
+                    for key in self.tree().scan_prefix(key_of(b'r', *number)).keys() {
                         batch.remove(key.map_err(|error| database(&self.path, &error))?);
                     }
                     inserts.remove(&key_of(b'n', *number));
@@ -335,8 +340,8 @@ impl Database {
 impl Backend for Database {
     fn commit(&self, changes: &[Change]) -> Result<(), StoreError> {
         let batch = self.batch(changes)?;
-        self.tree.apply_batch(batch).map_err(|error| database(&self.path, &error))?;
-        self.tree.flush().map_err(|error| database(&self.path, &error))?;
+        self.tree().apply_batch(batch).map_err(|error| database(&self.path, &error))?;
+        self.tree().flush().map_err(|error| database(&self.path, &error))?;
         self.file.sync_data().map_err(StoreError::io("sync", &self.path))
     }
 
@@ -346,13 +351,13 @@ impl Backend for Database {
         visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, StoreError> {
         let Extent { number, from, until } = extent;
-        let before = self.tree.range(record_key(number, 0)..=record_key(number, from)).next_back();
+        let before = self.tree().range(record_key(number, 0)..=record_key(number, from)).next_back();
         let start = match before {
             None => from,
             Some(pair) => position(&pair.map_err(|error| database(&self.path, &error))?.0),
         };
         let mut next = from;
-        for pair in self.tree.range(record_key(number, start)..record_key(number, until)) {
+        for pair in self.tree().range(record_key(number, start)..record_key(number, until)) {
             let (key, value) = pair.map_err(|error| database(&self.path, &error))?;
             let first = position(&key);
             let content = match self.content(&value) {
@@ -375,8 +380,19 @@ impl Backend for Database {
     }
 
     fn close(&self) {
-        let _everything_acknowledged_is_durable = self.tree.flush();
+        let _everything_acknowledged_is_durable =
+            guarded(&self.path, || self.tree().flush().map(|_| ()).map_err(|error| database(&self.path, &error)));
         let _likewise = self.file.sync_all();
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // After a failed write sled panics here; everything acknowledged is durable all the same.
+        let _everything_acknowledged_is_durable = guarded(&self.path, || {
+            drop(self.tree.take());
+            Ok(())
+        });
     }
 }
 
