@@ -104,6 +104,17 @@ fn formulas_have_a_limit_of_length() {
 }
 
 #[test]
+fn formulas_have_a_limit_of_cells_in_one_area() {
+    let mut bench = bench();
+    let rows_max = FORMULA_AREA_CELLS_MAX / 10;
+    for (height, value) in [(rows_max - 1, "[[1]]"), (rows_max, "[[1]]"), (rows_max + 1, r##"[["#NUM!"]]"##)] {
+        write(&mut bench, "B2", rows([row![1_i64]]), "raw").expect("written");
+        user(&mut bench, "Z1", rows([row![format!("=SUM(A1:J{height})")]]));
+        assert_eq!(read(&mut bench, "Z1", "values"), value, "{height} rows");
+    }
+}
+
+#[test]
 fn a_change_reaches_every_formula_that_rests_on_it() {
     let mut bench = bench();
     bench.call("sheets.add_worksheet", map! { "book" => "Ledger", "name" => "Sum up" }).expect("added");
