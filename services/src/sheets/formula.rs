@@ -49,6 +49,8 @@ const CALL_COST: u64 = 16;
 const GROWING_CALL_COST: u64 = 20_000;
 /// Functions that make arrays of any size, so that a few of them in one another never end.
 const GROWING_CALLS: [&str; 4] = ["SEQUENCE", "RANDARRAY", "MAKEARRAY", "EXPAND"];
+/// From how many cells on an area is kept for the next formula that looks at it.
+const KEPT_CELLS_MIN: u64 = 256;
 /// Looking at an area again costs this part of building it.
 const AGAIN_COST_PART: u64 = 16;
 
@@ -283,7 +285,8 @@ impl EvaluationContext for View<'_> {
             return if allowed { Ok(view.clone()) } else { Err(ExcelErrorKind::Num.into()) };
         }
         let view = RangeView::from_owned_rows(self.rows(&area)?, DateSystem::Excel1900);
-        if !area.area.is_cell() {
+        // Small areas are built again faster than they are kept right.
+        if area.area.cells() > KEPT_CELLS_MIN {
             built.push((area, view.clone()));
         }
         Ok(view)
