@@ -14,5 +14,5 @@ mod vocabulary;
 pub use guard::{NESTING_MAX, SOURCE_BYTES_MAX};
 pub use library::RANGE_MAX;
 pub use limits::{CALL_DEPTH_MAX, HEAP_BYTES_MAX, STATEMENTS_MAX, TICKS_MAX};
-pub(crate) use program::{Argument, Failure, Language, Program, Stage};
+pub(crate) use program::{Argument, Language, Program, Stage};
 pub use vocabulary::Vocabulary;

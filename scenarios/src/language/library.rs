@@ -1,6 +1,7 @@
 //! The native functions that scripts find besides Starlark's own, and bounded versions of those of its own that can take everything at once.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroI32;
 
 use dayshift_engine::{SmolStr, Value};
 use regex::RegexBuilder;
@@ -11,6 +12,7 @@ use starlark::values::dict::DictRef;
 use starlark::values::list::ListRef;
 use starlark::values::list_or_tuple::UnpackListOrTuple;
 use starlark::values::none::NoneType;
+use starlark::values::range::Range;
 use starlark::values::tuple::{TupleRef, UnpackTuple};
 use starlark::values::{UnpackValue, Value as StarValue};
 
@@ -58,9 +60,15 @@ pub(super) fn backstage(builder: &mut GlobalsBuilder) {
 }
 
 /// Gives positional arguments their names.
-fn arguments(question: &str, names: StarValue<'_>, args: StarValue<'_>, kwargs: StarValue<'_>) -> Result<Value, String> {
-    let names: Vec<&str> =
-        ListRef::from_value(names).map(|list| list.iter().filter_map(StarValue::unpack_str).collect()).unwrap_or_default();
+fn arguments(
+    question: &str,
+    names: StarValue<'_>,
+    args: StarValue<'_>,
+    kwargs: StarValue<'_>,
+) -> Result<Value, String> {
+    let names: Vec<&str> = ListRef::from_value(names)
+        .map(|list| list.iter().filter_map(StarValue::unpack_str).collect())
+        .unwrap_or_default();
     let given = TupleRef::from_value(args).map(TupleRef::content).unwrap_or_default();
     if given.len() > names.len() {
         let takes = if names.is_empty() { "no positional arguments".to_owned() } else { names.join(", ") };
@@ -138,6 +146,21 @@ pub(super) fn onstage(builder: &mut GlobalsBuilder) {
         Ok(NoneType)
     }
 
+    /// Returns the whole numbers of an interval, as Starlark's own does, but never endlessly many.
+    fn range(
+        #[starlark(require = pos)] first: i32,
+        #[starlark(require = pos)] second: Option<i32>,
+        #[starlark(require = pos, default = 1)] step: i32,
+    ) -> starlark::Result<Range> {
+        let (start, stop) = second.map_or((0, first), |second| (first, second));
+        let step = NonZeroI32::new(step).ok_or_else(|| refuse("a range with step 0 never ends; use another step"))?;
+        let count = (i64::from(stop) - i64::from(start)) / i64::from(step.get());
+        if count > RANGE_MAX {
+            return Err(refuse(format!("a range of {count} numbers is too long; use at most {RANGE_MAX}")));
+        }
+        Ok(Range::new(start, stop, step))
+    }
+
     /// Multiplies, as `*` does, but makes nothing huge.
     fn _times<'v>(
         #[starlark(require = pos)] left: StarValue<'v>,
@@ -157,28 +180,11 @@ pub(super) fn onstage(builder: &mut GlobalsBuilder) {
             (None, None) => 0,
         };
         if size > PRODUCT_MAX {
-            return Err(refuse(format!("a text or list of {size} items would be too long; make at most {PRODUCT_MAX}")));
+            return Err(refuse(format!(
+                "a text or list of {size} items would be too long; make at most {PRODUCT_MAX}"
+            )));
         }
         left.mul(right, eval.heap())
-    }
-}
-
-/// `range` as Starlark has it, but with an end.
-#[starlark_module]
-pub(super) fn bounded(builder: &mut GlobalsBuilder) {
-    fn _within_range(#[starlark(args)] args: UnpackTuple<StarValue<'_>>) -> starlark::Result<NoneType> {
-        let numbers: Vec<i64> = args.items.iter().filter_map(|value| integer(*value).ok().flatten()).collect();
-        let (start, stop, step) = match numbers.as_slice() {
-            [stop] => (0, *stop, 1),
-            [start, stop] => (*start, *stop, 1),
-            [start, stop, step] => (*start, *stop, *step),
-            _ => return Ok(NoneType),
-        };
-        let count = stop.saturating_sub(start).checked_div(step).unwrap_or(0);
-        if count > RANGE_MAX {
-            return Err(refuse(format!("a range of {count} numbers is too long; use at most {RANGE_MAX}")));
-        }
-        Ok(NoneType)
     }
 }
 
@@ -198,7 +204,9 @@ fn length(value: StarValue<'_>) -> i64 {
 /// Reads an amount: currency signs and letters around it are passed over; `1.234,50` and `1,234.50` mean the same; one separator with
 /// three digits behind it groups thousands, otherwise it starts the decimals.
 fn parse_number(text: &str) -> Option<f64> {
-    let is_part = |character: char| character.is_ascii_digit() || matches!(character, '.' | ',' | '\'' | ' ' | '\u{a0}' | '\u{202f}');
+    let is_part = |character: char| {
+        character.is_ascii_digit() || matches!(character, '.' | ',' | '\'' | ' ' | '\u{a0}' | '\u{202f}')
+    };
     let start = text.find(|character: char| character.is_ascii_digit())?;
     let end = text[start..].find(|character| !is_part(character)).map_or(text.len(), |end| start + end);
     let after = text[end..].trim();
@@ -206,8 +214,11 @@ fn parse_number(text: &str) -> Option<f64> {
         return None;
     }
     let before = text[..start].trim();
-    let negative = before.ends_with(['-', '\u{2212}']) || before.starts_with(['-', '\u{2212}']) || before.starts_with('(') && after.ends_with(')');
-    let digits: String = text[start..end].chars().filter(|character| matches!(character, '0'..='9' | '.' | ',')).collect();
+    let negative = before.ends_with(['-', '\u{2212}'])
+        || before.starts_with(['-', '\u{2212}'])
+        || before.starts_with('(') && after.ends_with(')');
+    let digits: String =
+        text[start..end].chars().filter(|character| matches!(character, '0'..='9' | '.' | ',')).collect();
     let digits = digits.trim_end_matches(['.', ',']);
     let decimal = match (digits.rfind('.'), digits.rfind(',')) {
         (Some(dot), Some(comma)) => Some(dot.max(comma)),

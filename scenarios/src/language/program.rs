@@ -87,18 +87,15 @@ impl Language {
     ///
     /// A problem when the vocabulary holds names that are none.
     pub(crate) fn new(vocabulary: &Vocabulary) -> Result<Self, Problem> {
-        let globals = |with: fn(&mut GlobalsBuilder)| {
-            GlobalsBuilder::extended_by(&[LibraryExtension::StructType]).with(library::onstage).with(with).build()
-        };
+        let globals = GlobalsBuilder::extended_by(&[LibraryExtension::StructType]).with(library::onstage).build();
         let hidden = GlobalsBuilder::extended_by(&[LibraryExtension::StructType, LibraryExtension::Print])
             .with(library::backstage)
-            .with(library::bounded)
             .build();
-        let source = format!("_hand = print\n_range = range\n{}{RANGE}", vocabulary.prelude());
+        let source = format!("_hand = print\n{}", vocabulary.prelude());
         let prelude = compile(PRELUDE_NAME, &source, &hidden, None).map_err(|failure| {
             Problem::of_file("script/prelude", PRELUDE_NAME, failure.message, "name services and verbs by plain words")
         })?;
-        Ok(Self { globals: globals(|_| {}), prelude })
+        Ok(Self { globals, prelude })
     }
 
     /// Reads the script `source` of `file`.
@@ -110,8 +107,9 @@ impl Language {
         let Ok(text) = std::str::from_utf8(source) else {
             return Err(Problem::of_file("script/not-utf8", file, "the script is not UTF-8", "save it as UTF-8"));
         };
-        guard::admit(text)
-            .map_err(|fault| Problem::of_file("script/too-large", file, fault.message, fault.remedy).at(fault.place, text))?;
+        guard::admit(text).map_err(|fault| {
+            Problem::of_file("script/too-large", file, fault.message, fault.remedy).at(fault.place, text)
+        })?;
         let module = compile(file, text, &self.globals, Some(&self.prelude)).map_err(|failure| {
             let place = Place { line: failure.line, column: 1 };
             Problem::of_file("script/fault", file, failure.message, "correct the script at this line").at(place, text)
@@ -119,13 +117,6 @@ impl Language {
         Ok(Program { file: file.into(), module })
     }
 }
-
-/// Bounded `range`, for scripts; the prelude itself keeps Starlark's.
-const RANGE: &str = r"
-def range(*args):
-    _within_range(*args)
-    return _range(*args)
-";
 
 impl Program {
     /// Returns the name of the file.
@@ -135,10 +126,9 @@ impl Program {
 
     /// Returns the names of the script's functions, sorted.
     pub(crate) fn functions(&self) -> Vec<&str> {
-        let is_function = |name: &str| {
-            self.module.get(name).is_ok_and(|value| value.value().get_type() == "function")
-        };
-        let mut names: Vec<&str> = self.module.names().map(|name| name.as_str()).filter(|name| is_function(name)).collect();
+        let is_function = |name: &str| self.module.get(name).is_ok_and(|value| value.value().get_type() == "function");
+        let mut names: Vec<&str> =
+            self.module.names().map(|name| name.as_str()).filter(|name| is_function(name)).collect();
         names.sort_unstable();
         names
     }
@@ -187,7 +177,12 @@ impl PrintHandler for Desk<'_, '_> {
     }
 }
 
-fn compile(file: &str, source: &str, globals: &Globals, prelude: Option<&FrozenModule>) -> Result<FrozenModule, Failure> {
+fn compile(
+    file: &str,
+    source: &str,
+    globals: &Globals,
+    prelude: Option<&FrozenModule>,
+) -> Result<FrozenModule, Failure> {
     let dialect = Dialect {
         enable_load: false,
         enable_keyword_only_arguments: true,
