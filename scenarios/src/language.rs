@@ -15,4 +15,4 @@ pub use guard::{NESTING_MAX, SOURCE_BYTES_MAX};
 pub use library::RANGE_MAX;
 pub use limits::{CALL_DEPTH_MAX, HEAP_BYTES_MAX, STATEMENTS_MAX, TICKS_MAX};
 pub(crate) use program::{Argument, Language, Program, Stage};
-pub use vocabulary::Vocabulary;
+pub use vocabulary::{Verb, Vocabulary};
