@@ -45,7 +45,7 @@ fn a_comprehension_that_loops_for_ever_ends() {
 
 #[test]
 fn a_text_or_list_that_doubles_ends() {
-    fails("    x = 'a'\n    for i in range(100):\n        x = x + x\n    return True\n", "memory");
+    fails("    x = 'a'\n    for i in range(100):\n        x = x + x\n    return True\n", "too long");
     fails("    x = 'a'\n    for i in range(100):\n        x += x\n    return True\n", "memory");
     fails("    x = [0]\n    for i in range(100):\n        x.extend(x)\n    return True\n", "memory");
 }
@@ -59,6 +59,45 @@ fn a_product_that_would_be_huge_is_refused() {
         level("    return len('ab' * 3) == 6 and 2 * 3 == 6 and [0] * 2 == [0, 0] and 1.5 * 2 == 3.0\n"),
         Ok(1.0)
     );
+}
+
+#[test]
+fn a_method_that_would_make_something_huge_is_refused() {
+    let long = "    x = 'a' * 100000\n";
+    fails(&format!("{long}    return len(x.replace('a', x)) > 0\n"), "too long");
+    fails(&format!("{long}    return len(x.replace('', x)) > 0\n"), "too long");
+    fails(&format!("{long}    return len(x.join([x, x, x, x, x, x])) > 0\n"), "too long");
+    fails(&format!("{long}    return len(('{{0}}' * 100).format(x)) > 0\n"), "too long");
+    fails(&format!("{long}    return len(('%s' * 11) % (x, x, x, x, x, x, x, x, x, x, x)) > 0\n"), "too long");
+    fails(&format!("{long}    return getattr(x, 'replace')('a', x) == x\n"), "method");
+    fails("    x = [1]\n    for i in range(40):\n        x = [x, x]\n    return '%s' % x\n", "");
+}
+
+#[test]
+fn methods_that_are_bounded_do_what_they_always_do() {
+    let body = r#"    text = ( # )
+        ("a.b") + ".c"
+    ).replace(".", "-").replace("-", "+", 1)
+    joined = ", ".join([w.replace("x", "y") for w in ["x1", "x2"]])
+    shown = "{} {b}".format(
+        "1",
+        b = "z".join(["2"]),
+    )
+    old = ("%s of %d") % ("a", 3)
+    both = (("a" + "b")).replace("a", ("c").join(["d", "e"])).replace("b", "")
+    return [text, joined, shown, old, both, 1 + 2, [1] + [2]] == ["a+b-c", "y1, y2", "1 2", "a of 3", "dce", 3, [1, 2]]
+"#;
+    assert_eq!(level(body), Ok(1.0));
+}
+
+#[test]
+fn what_cannot_be_bounded_is_refused_with_its_line() {
+    for (body, word) in
+        [("    x = 'a'\n    x *= 3\n    return True\n", "*="), ("    f = 'a'.join\n    return True\n", ".join")]
+    {
+        let error = level(body).expect_err("refused");
+        assert!(error.contains("checks.star:") && error.contains(word), "{error}");
+    }
 }
 
 #[test]
