@@ -8,11 +8,12 @@ mod convert;
 mod guard;
 mod library;
 mod limits;
+mod methods;
 mod program;
 mod vocabulary;
 
 pub use guard::{NESTING_MAX, SOURCE_BYTES_MAX};
-pub use library::RANGE_MAX;
+pub use library::{RANGE_MAX, TEXT_MADE_BYTES_MAX};
 pub use limits::{CALL_DEPTH_MAX, HEAP_BYTES_MAX, STATEMENTS_MAX, TICKS_MAX};
-pub(crate) use program::{Argument, Failure, Language, Program, Stage};
-pub use vocabulary::Vocabulary;
+pub(crate) use program::{Argument, Language, Program, Stage};
+pub use vocabulary::{Verb, Vocabulary};

@@ -20,7 +20,8 @@ mod yaml;
 pub use agents::{Agent, AgentError, Noop, Observation, RunError, Scripted, run};
 pub use checks::StarlarkChecks;
 pub use language::{
-    CALL_DEPTH_MAX, HEAP_BYTES_MAX, NESTING_MAX, RANGE_MAX, SOURCE_BYTES_MAX, STATEMENTS_MAX, TICKS_MAX, Vocabulary,
+    CALL_DEPTH_MAX, HEAP_BYTES_MAX, NESTING_MAX, RANGE_MAX, SOURCE_BYTES_MAX, STATEMENTS_MAX, TEXT_MADE_BYTES_MAX,
+    TICKS_MAX, Verb, Vocabulary,
 };
 pub use library::{built_in, built_in_names};
 pub use manifest::{ITEMS_MAX, NAME_BYTES_MAX, Person, Requirement, THRESHOLD_DEFAULT};

@@ -23,11 +23,11 @@ pub struct Problem {
     /// The column in characters, from 1.
     pub column: Option<u32>,
     /// What is wrong.
-    pub message: String,
+    pub message: Box<str>,
     /// What to do instead.
-    pub remedy: String,
+    pub remedy: Box<str>,
     /// The line of source, where it is known.
-    pub excerpt: Option<String>,
+    pub excerpt: Option<Box<str>>,
 }
 
 /// A place in a file: line and column from 1; line 0 stands for the file as a whole.
@@ -58,8 +58,8 @@ impl Problem {
             file: file.into(),
             line: None,
             column: None,
-            message: message.into(),
-            remedy: remedy.into(),
+            message: message.into().into(),
+            remedy: remedy.into().into(),
             excerpt: None,
         }
     }
@@ -71,7 +71,7 @@ impl Problem {
             self.line = Some(place.line);
             self.column = Some(place.column.max(1));
             let line = source.lines().nth(place.line as usize - 1);
-            self.excerpt = line.map(|line| line.chars().take(EXCERPT_CHARS_MAX).collect());
+            self.excerpt = line.map(|line| line.chars().take(EXCERPT_CHARS_MAX).collect::<String>().into());
         }
         self
     }

@@ -6,8 +6,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use dayshift_engine::{
-    Actor, Audience, BlobId, Blobs, Checks, EpisodeError, Genesis, Prefix, Script, SimTime, SmolStr, ToolCall, Value,
-    World, map,
+    BlobId, Blobs, Checks, EpisodeError, Genesis, Prefix, Script, SimTime, SmolStr, ToolCall, Value, World, map,
 };
 
 use crate::agents::{Agent, Noop, Scripted};
@@ -190,14 +189,15 @@ impl<W: World> Scenario<W> {
     pub fn prefix(&self, world: W, blobs: &Arc<dyn Blobs>) -> Result<Prefix<W>, PrefixError> {
         let genesis = self.genesis(&**blobs);
         let calls = self.setup.iter().map(|setup| setup.call.clone()).collect();
-        Prefix::build(world, genesis, calls, self.script(), Arc::clone(blobs)).map_err(|error| match error {
-            EpisodeError::Setup { index, tool, rejection } => {
+        Prefix::build(world, genesis, calls, self.script(), Arc::clone(blobs)).map_err(|error| {
+            if let EpisodeError::Setup { index, tool, rejection } = error {
                 let file = self.setup.get(index).map(|setup| setup.file.clone()).unwrap_or_default();
                 let message = format!("{tool} refused this: {rejection}");
                 let remedy = "correct the file, or what scenario.yaml says of it";
                 PrefixError::Refused(Box::new(Problem::of_file("scenario/refused", file, message, remedy)))
+            } else {
+                PrefixError::Episode(error)
             }
-            other => PrefixError::Episode(other),
         })
     }
 
@@ -243,13 +243,13 @@ impl Loading<'_> {
         let manifest = Manifest::read(root, report, self.package);
         let timeline = Timeline::read(&manifest, report, self.package);
         for (place, call) in &timeline.commands {
-            if let Some((message, remedy)) = tool_fault::<W>(call, &Actor::World) {
+            if let Some((message, remedy)) = tool_fault::<W>(call) {
                 report.add("scenario/bad-call", *place, message, remedy);
             }
         }
         let setup = setup::calls(&manifest, self.package, self.problems);
         for each in &setup {
-            if let Some((message, remedy)) = tool_fault::<W>(&each.call, &Actor::Scenario) {
+            if let Some((message, remedy)) = tool_fault::<W>(&each.call) {
                 self.problems.push(Problem::of_file("scenario/bad-call", each.file.clone(), message, remedy));
             }
         }
@@ -268,7 +268,7 @@ impl Loading<'_> {
             .iter()
             .map(|entry| self.persona(&manifest, entry, &language, &mut programs, report))
             .collect();
-        let solutions = self.solutions::<W>(&manifest);
+        let solutions = self.solutions(&manifest);
         let program = program?;
         let conditions = timeline.conditions.iter().map(|name| name.as_ref().map(|name| name.name.clone())).collect();
         let checks = StarlarkChecks {
@@ -365,7 +365,7 @@ impl Loading<'_> {
         Some(PersonaScript { program, function: entry.function.name.clone(), viewer, me })
     }
 
-    fn solutions<W: World>(&mut self, manifest: &Manifest<'_>) -> Vec<Arc<Solution>> {
+    fn solutions(&mut self, manifest: &Manifest<'_>) -> Vec<Arc<Solution>> {
         let days: Vec<&str> = manifest.days.iter().map(|day| day.name.as_str()).collect();
         let checks: Vec<&str> = manifest.checks.iter().map(|check| check.spec.id.as_str()).collect();
         let mut solutions = Vec::new();
@@ -389,19 +389,17 @@ fn known_function(program: Option<&Program>, function: &FunctionName, report: &R
     }
 }
 
-/// Returns what is wrong with a call before any world sees it, and what to do instead.
-fn tool_fault<W: World>(call: &ToolCall, actor: &Actor) -> Option<(String, String)> {
-    let offered = |tool: &&dayshift_engine::ToolSpec| *actor != Actor::Agent || tool.audience == Audience::Everybody;
+/// Returns what is wrong with a call backstage before any world sees it, and what to do instead.
+fn tool_fault<W: World>(call: &ToolCall) -> Option<(String, String)> {
     let tools = W::tools();
-    let Some(spec) = tools.iter().copied().filter(|tool| offered(&tool)).find(|tool| tool.name == call.tool) else {
+    let Some(spec) = tools.iter().find(|tool| tool.name == call.tool) else {
         let service = call.tool.split('.').next().unwrap_or_default();
-        let same: Vec<&str> =
-            tools.iter().map(|tool| tool.name).filter(|name| name.split('.').next() == Some(service)).collect();
-        let known = if same.is_empty() { tools.iter().map(|tool| tool.name).collect() } else { same };
+        let names = tools.iter().map(|tool| tool.name);
+        let same: Vec<&str> = names.clone().filter(|name| name.split('.').next() == Some(service)).collect();
+        let known = if same.is_empty() { names.collect() } else { same };
         return Some((format!("there is no tool '{}'", call.tool), did_you_mean(&call.tool, &known)));
     };
-    let refers = has_reference(&call.arguments);
-    let fault = spec.admit(call).err().filter(|_| !refers)?;
+    let fault = spec.admit(call).err().filter(|_| !has_reference(&call.arguments))?;
     Some((fault.to_string(), "correct the arguments".to_owned()))
 }
 

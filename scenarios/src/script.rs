@@ -74,7 +74,9 @@ fn read_reaction(answer: &Value, own: Value) -> Result<Reaction, String> {
     let map = match answer {
         Value::Null => return Ok(Reaction { memory: own, ..Reaction::default() }),
         Value::Map(map) if map.keys().all(|key| ["memory", "do", "wake"].contains(&key.as_str())) => map,
-        _ => return Err(format!("returned {answer}; return reaction(memory = …, do = […], wake = …)")),
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
+            return Err(format!("returned {answer}; return reaction(memory = …, do = […], wake = …)"));
+        }
     };
     let mut commands = Vec::new();
     for item in map.get("do").and_then(Value::as_list).unwrap_or_default() {

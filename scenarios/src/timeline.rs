@@ -234,15 +234,15 @@ pub(crate) fn call_arguments(node: &Node, report: &Report<'_>, package: &Package
     };
     let mut arguments = std::collections::BTreeMap::new();
     for (name, value) in entries {
-        match &value.shape {
-            Shape::Text(path) if name.text == "from" && (path.starts_with("inject/") || path.starts_with("world/")) => {
-                if let Some(blob) = file_blob(package, path, value.place, report) {
-                    arguments.insert(SmolStr::from("blob"), Value::from(blob.to_string()));
-                }
+        if name.text == "from"
+            && let Shape::Text(path) = &value.shape
+            && (path.starts_with("inject/") || path.starts_with("world/"))
+        {
+            if let Some(blob) = file_blob(package, path, value.place, report) {
+                arguments.insert(SmolStr::from("blob"), Value::from(blob.to_string()));
             }
-            _ => {
-                arguments.insert(name.text.clone(), value.to_value());
-            }
+        } else {
+            arguments.insert(name.text.clone(), value.to_value());
         }
     }
     Value::Map(arguments)

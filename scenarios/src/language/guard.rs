@@ -26,6 +26,25 @@ pub(super) fn admit(source: &str) -> Result<(), Fault> {
     Scan::new(source).run()
 }
 
+/// Returns how long the text literal is with which `source` begins. One that is not closed ends with its line, or with the source.
+pub(super) fn string_bytes(source: &str) -> usize {
+    let quote = &source[..1];
+    let triple = source.starts_with(&quote.repeat(3));
+    let delimiter = quote.repeat(if triple { 3 } else { 1 });
+    let mut at = delimiter.len();
+    while let Some(character) = source[at..].chars().next() {
+        if source[at..].starts_with(&delimiter) {
+            return at + delimiter.len();
+        }
+        if character == '\n' && !triple {
+            return at;
+        }
+        let escaped = source[at..].chars().nth(1).filter(|_| character == '\\').map_or(0, char::len_utf8);
+        at += character.len_utf8() + escaped;
+    }
+    at
+}
+
 struct Scan<'a> {
     rest: &'a str,
     place: Place,
@@ -52,7 +71,7 @@ impl<'a> Scan<'a> {
             }
             match character {
                 '#' => self.skip(self.rest.find('\n').unwrap_or(self.rest.len())),
-                '"' | '\'' => self.string(character),
+                '"' | '\'' => self.string(),
                 '\n' => {
                     self.skip(1);
                     if self.levels.len() == 1 {
@@ -143,21 +162,8 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    fn string(&mut self, quote: char) {
-        let raw_triple: String = [quote; 3].iter().collect();
-        let (delimiter, triple) =
-            if self.rest.starts_with(&raw_triple) { (raw_triple, true) } else { (quote.to_string(), false) };
-        self.skip(delimiter.len());
-        while let Some(character) = self.rest.chars().next() {
-            if self.rest.starts_with(&delimiter) {
-                return self.skip(delimiter.len());
-            }
-            if character == '\n' && !triple {
-                return;
-            }
-            let escaped = if character == '\\' { self.rest[1..].chars().next().map_or(0, char::len_utf8) } else { 0 };
-            self.skip(character.len_utf8() + escaped);
-        }
+    fn string(&mut self) {
+        self.skip(string_bytes(self.rest));
     }
 
     fn skip(&mut self, bytes: usize) {

@@ -1,20 +1,23 @@
 //! The native functions that scripts find besides Starlark's own, and bounded versions of those of its own that can take everything at once.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroI32;
 
 use dayshift_engine::{SmolStr, Value};
 use regex::RegexBuilder;
 use starlark::environment::GlobalsBuilder;
-use starlark::eval::Evaluator;
+use starlark::eval::{Arguments, Evaluator};
 use starlark::starlark_module;
 use starlark::values::dict::DictRef;
 use starlark::values::list::ListRef;
 use starlark::values::list_or_tuple::UnpackListOrTuple;
 use starlark::values::none::NoneType;
+use starlark::values::range::Range;
 use starlark::values::tuple::{TupleRef, UnpackTuple};
 use starlark::values::{UnpackValue, Value as StarValue};
 
 use super::convert::{from_starlark, to_starlark};
+use super::limits::{HEAP_BYTES_MAX, too_large};
 
 /// How many numbers `range` gives at most.
 pub const RANGE_MAX: i64 = 1_000_000;
@@ -23,8 +26,11 @@ pub const RANGE_MAX: i64 = 1_000_000;
 const PATTERN_BYTES_MAX: usize = 1000;
 const PATTERN_COMPILED_BYTES_MAX: usize = 1 << 20;
 
-/// The longest text or list that a multiplication makes.
-const PRODUCT_MAX: i64 = 1_000_000;
+/// The longest text that a multiplication, a sum or one of [`BOUNDED_METHODS`] makes, in bytes; for a list, in items.
+pub const TEXT_MADE_BYTES_MAX: usize = 1_000_000;
+
+/// The methods of text whose result can be much longer than what they are given.
+pub(super) const BOUNDED_METHODS: [&str; 3] = ["replace", "join", "format"];
 
 /// A sentence of ours as an error of the interpreter.
 #[derive(Debug, thiserror::Error)]
@@ -144,7 +150,41 @@ pub(super) fn onstage(builder: &mut GlobalsBuilder) {
         Ok(NoneType)
     }
 
-    /// Multiplies, as `*` does, but makes nothing huge.
+    /// Returns the whole numbers of an interval, as Starlark's own does, but never endlessly many.
+    fn range(
+        #[starlark(require = pos)] first: i32,
+        #[starlark(require = pos)] second: Option<i32>,
+        #[starlark(require = pos, default = 1)] step: i32,
+    ) -> starlark::Result<Range> {
+        let (start, stop) = second.map_or((0, first), |second| (first, second));
+        let step = NonZeroI32::new(step).ok_or_else(|| refuse("a range with step 0 never ends; use another step"))?;
+        let count = (i64::from(stop) - i64::from(start)) / i64::from(step.get());
+        if count > RANGE_MAX {
+            return Err(refuse(format!("a range of {count} numbers is too long; use at most {RANGE_MAX}")));
+        }
+        Ok(Range::new(start, stop, step))
+    }
+
+    /// Returns an attribute, as Starlark's own does, but none of the bounded methods.
+    fn getattr<'v>(
+        #[starlark(require = pos)] value: StarValue<'v>,
+        #[starlark(require = pos)] name: &str,
+        #[starlark(require = pos)] default: Option<StarValue<'v>>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<StarValue<'v>> {
+        if BOUNDED_METHODS.contains(&name) {
+            return Err(refuse(format!("'{name}' cannot be got by name; call it as a method")));
+        }
+        match (value.get_attr(name, eval.heap())?, default) {
+            (Some(found), _) | (None, Some(found)) => Ok(found),
+            (None, None) => value.get_attr_error(name, eval.heap()),
+        }
+    }
+}
+
+/// What operators and methods become in scripts: the same, but nothing huge.
+#[starlark_module]
+pub(super) fn bounded(builder: &mut GlobalsBuilder) {
     fn _times<'v>(
         #[starlark(require = pos)] left: StarValue<'v>,
         #[starlark(require = pos)] right: StarValue<'v>,
@@ -158,35 +198,110 @@ pub(super) fn onstage(builder: &mut GlobalsBuilder) {
                     None => Err(refuse("a whole number grows beyond 64 bits; use smaller ones")),
                 };
             }
-            (Some(count), None) => count.saturating_mul(length(right)),
-            (None, Some(count)) => count.saturating_mul(length(left)),
+            (Some(count), None) => count.max(0).unsigned_abs().saturating_mul(length(right) as u64),
+            (None, Some(count)) => count.max(0).unsigned_abs().saturating_mul(length(left) as u64),
             (None, None) => 0,
         };
-        if size > PRODUCT_MAX {
-            return Err(refuse(format!(
-                "a text or list of {size} items would be too long; make at most {PRODUCT_MAX}"
-            )));
-        }
+        admit(usize::try_from(size).unwrap_or(usize::MAX), eval)?;
         left.mul(right, eval.heap())
+    }
+
+    fn _plus<'v>(
+        #[starlark(require = pos)] left: StarValue<'v>,
+        #[starlark(require = pos)] right: StarValue<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<StarValue<'v>> {
+        if left.get_type() != "int" && left.get_type() != "float" {
+            admit(length(left).saturating_add(length(right)), eval)?;
+        }
+        left.add(right, eval.heap())
+    }
+
+    fn _percent<'v>(
+        #[starlark(require = pos)] left: StarValue<'v>,
+        #[starlark(require = pos)] right: StarValue<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<StarValue<'v>> {
+        if let Some(format) = left.unpack_str() {
+            let places = format.matches('%').count();
+            admit(format.len().saturating_add(places.saturating_mul(shown_bytes(right)?)), eval)?;
+        }
+        left.percent(right, eval.heap())
+    }
+
+    fn _replace<'v>(args: &Arguments<'v, '_>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<StarValue<'v>> {
+        let given: Vec<StarValue<'v>> = args.positions(eval.heap())?.collect();
+        if let [text, old, new, ..] = given.as_slice()
+            && let (Some(text), Some(old), Some(new)) = (text.unpack_str(), old.unpack_str(), new.unpack_str())
+        {
+            let found = if old.is_empty() { text.len() + 1 } else { text.matches(old).count() };
+            admit(text.len().saturating_add(found.saturating_mul(new.len())), eval)?;
+        }
+        method("replace", &given, args, eval)
+    }
+
+    fn _join<'v>(args: &Arguments<'v, '_>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<StarValue<'v>> {
+        let given: Vec<StarValue<'v>> = args.positions(eval.heap())?.collect();
+        if let [between, items, ..] = given.as_slice() {
+            let mut size = 0_usize;
+            for item in items.iterate(eval.heap())? {
+                size = size.saturating_add(length(item)).saturating_add(length(*between));
+            }
+            admit(size, eval)?;
+        }
+        method("join", &given, args, eval)
+    }
+
+    fn _format<'v>(args: &Arguments<'v, '_>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<StarValue<'v>> {
+        let given: Vec<StarValue<'v>> = args.positions(eval.heap())?.collect();
+        if let Some((format, values)) = given.split_first()
+            && let Some(format) = format.unpack_str()
+        {
+            let mut size = 0_usize;
+            for value in values.iter().copied().chain(args.names_map()?.values().copied()) {
+                size = size.saturating_add(shown_bytes(value)?);
+            }
+            admit(format.len().saturating_add(size.saturating_mul(format.matches('{').count())), eval)?;
+        }
+        method("format", &given, args, eval)
     }
 }
 
-/// `range` as Starlark has it, but with an end.
-#[starlark_module]
-pub(super) fn bounded(builder: &mut GlobalsBuilder) {
-    fn _within_range(#[starlark(args)] args: UnpackTuple<StarValue<'_>>) -> starlark::Result<NoneType> {
-        let numbers: Vec<i64> = args.items.iter().filter_map(|value| integer(*value).ok().flatten()).collect();
-        let (start, stop, step) = match numbers.as_slice() {
-            [stop] => (0, *stop, 1),
-            [start, stop] => (*start, *stop, 1),
-            [start, stop, step] => (*start, *stop, *step),
-            _ => return Ok(NoneType),
-        };
-        let count = stop.saturating_sub(start).checked_div(step).unwrap_or(0);
-        if count > RANGE_MAX {
-            return Err(refuse(format!("a range of {count} numbers is too long; use at most {RANGE_MAX}")));
-        }
-        Ok(NoneType)
+/// Calls the method `name` of the first of `given` with the others.
+fn method<'v>(
+    name: &str,
+    given: &[StarValue<'v>],
+    args: &Arguments<'v, '_>,
+    eval: &mut Evaluator<'v, '_, '_>,
+) -> starlark::Result<StarValue<'v>> {
+    let Some((object, rest)) = given.split_first() else { return Err(refuse(format!("'{name}' needs a text"))) };
+    let function = object.get_attr_error(name, eval.heap())?;
+    let named = args.names_map()?;
+    let named: Vec<(&str, StarValue<'v>)> = named.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    eval.eval_function(function, rest, &named)
+}
+
+/// Refuses to make something of `size`, or anything while memory is used up.
+fn admit(size: usize, eval: &Evaluator<'_, '_, '_>) -> starlark::Result<()> {
+    if size > TEXT_MADE_BYTES_MAX {
+        let message = format!("a text or list of {size} would be too long; make at most {TEXT_MADE_BYTES_MAX} at once");
+        return Err(refuse(message));
+    }
+    if eval.heap().allocated_bytes() > HEAP_BYTES_MAX {
+        return Err(too_large());
+    }
+    Ok(())
+}
+
+/// Returns about how many bytes `value` takes when it is shown.
+fn shown_bytes(value: StarValue<'_>) -> starlark::Result<usize> {
+    if let Some(text) = value.unpack_str() {
+        return Ok(text.len());
+    }
+    // Structs, lists and dicts are measured part by part, which bounds shared parts as well; what is none of these is short.
+    match value.get_type() {
+        "list" | "tuple" | "dict" | "struct" => Ok(from_starlark(value).map_err(refuse)?.to_string().len()),
+        _ => Ok(64),
     }
 }
 
@@ -199,8 +314,11 @@ fn integer(value: StarValue<'_>) -> starlark::Result<Option<i64>> {
     number.map(Some).ok_or_else(|| refuse("a whole number is beyond 64 bits; use smaller ones"))
 }
 
-fn length(value: StarValue<'_>) -> i64 {
-    value.length().map_or(0, i64::from)
+fn length(value: StarValue<'_>) -> usize {
+    if let Some(text) = value.unpack_str() {
+        return text.len();
+    }
+    value.length().ok().and_then(|length| usize::try_from(length).ok()).unwrap_or(0)
 }
 
 /// Reads an amount: currency signs and letters around it are passed over; `1.234,50` and `1,234.50` mean the same; one separator with

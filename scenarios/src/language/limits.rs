@@ -43,6 +43,11 @@ impl Meter {
         self.state.line.get()
     }
 
+    /// Notes that what comes next concerns `line`.
+    pub(super) fn stand_at(&self, line: u32) {
+        self.state.line.set(line);
+    }
+
     /// Sets all limits of `evaluator`. Must come before it compiles or calls anything.
     pub(super) fn watch(&self, evaluator: &mut Evaluator<'_, '_, '_>) -> starlark::Result<()> {
         evaluator.set_max_tick_count(TICKS_MAX).map_err(|error| refuse(error.to_string()))?;

@@ -13,7 +13,7 @@ use starlark::values::{Heap, Value as StarValue};
 
 use super::convert::{from_starlark, to_starlark};
 use super::limits::{Meter, STACK_BYTES, too_large, too_long};
-use super::{guard, library};
+use super::{guard, library, methods};
 use crate::language::Vocabulary;
 use crate::problem::{Place, Problem};
 
@@ -87,18 +87,18 @@ impl Language {
     ///
     /// A problem when the vocabulary holds names that are none.
     pub(crate) fn new(vocabulary: &Vocabulary) -> Result<Self, Problem> {
-        let globals = |with: fn(&mut GlobalsBuilder)| {
-            GlobalsBuilder::extended_by(&[LibraryExtension::StructType]).with(library::onstage).with(with).build()
-        };
-        let hidden = GlobalsBuilder::extended_by(&[LibraryExtension::StructType, LibraryExtension::Print])
-            .with(library::backstage)
+        let globals = GlobalsBuilder::extended_by(&[LibraryExtension::StructType])
+            .with(library::onstage)
             .with(library::bounded)
             .build();
-        let source = format!("_hand = print\n_range = range\n{}{RANGE}", vocabulary.prelude());
+        let hidden = GlobalsBuilder::extended_by(&[LibraryExtension::StructType, LibraryExtension::Print])
+            .with(library::backstage)
+            .build();
+        let source = format!("_hand = print\n{}", vocabulary.prelude());
         let prelude = compile(PRELUDE_NAME, &source, &hidden, None).map_err(|failure| {
             Problem::of_file("script/prelude", PRELUDE_NAME, failure.message, "name services and verbs by plain words")
         })?;
-        Ok(Self { globals: globals(|_| {}), prelude })
+        Ok(Self { globals, prelude })
     }
 
     /// Reads the script `source` of `file`.
@@ -120,13 +120,6 @@ impl Language {
         Ok(Program { file: file.into(), module })
     }
 }
-
-/// Bounded `range`, for scripts; the prelude itself keeps Starlark's.
-const RANGE: &str = r"
-def range(*args):
-    _within_range(*args)
-    return _range(*args)
-";
 
 impl Program {
     /// Returns the name of the file.
@@ -204,7 +197,15 @@ fn compile(
     guarded(file, &meter, || {
         let mut ast = AstModule::parse(file, source.to_owned(), &dialect)?;
         if prelude.is_some() {
-            ast.replace_binary_operators(&[("*".to_owned(), "_times".to_owned())].into_iter().collect());
+            let bounded = methods::bound(source).map_err(|(place, message)| {
+                meter.stand_at(place.line);
+                library::refuse(message)
+            })?;
+            ast = AstModule::parse(file, bounded, &dialect)?;
+            let operators = [("*", "_times"), ("+", "_plus"), ("%", "_percent")];
+            ast.replace_binary_operators(
+                &operators.map(|(sign, name)| (sign.to_owned(), name.to_owned())).into_iter().collect(),
+            );
         }
         Module::with_temp_heap(|module| {
             if let Some(prelude) = prelude {

@@ -3,9 +3,12 @@
 
 use std::fmt::Write as _;
 
+/// A question of a service: the verb, and the names of its positional arguments.
+pub type Verb = (&'static str, &'static [&'static str]);
+
 /// The services and questions that scripts reach as `service.verb(…)`.
 #[derive(Clone, Copy, Debug)]
-pub struct Vocabulary(pub &'static [(&'static str, &'static [(&'static str, &'static [&'static str])])]);
+pub struct Vocabulary(pub &'static [(&'static str, &'static [Verb])]);
 
 impl Vocabulary {
     /// The questions of the office.
