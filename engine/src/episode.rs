@@ -433,7 +433,7 @@ impl<W: World> Episode<W> {
         }
         let script = Arc::clone(&self.script);
         let plan = script.plan();
-        if matches!(head.request, Request::OpenDay { .. } | Request::Close) {
+        if head.request.ends_day() {
             self.keep_past(plan);
         }
         let ends = head.request.tool().and_then(spec_of::<W>).map_or(time, |spec| time + spec.cost());
@@ -450,7 +450,7 @@ impl<W: World> Episode<W> {
         Ok(Some(Reaction::from_value(&payload.load(stored.seq(), &*self.blobs)?)))
     }
 
-    /// Keeps the world as it was at the end of the day that is over now.
+    /// Keeps the world as it was when the agent handed over, before anything happens overnight.
     fn keep_past(&mut self, plan: &Plan) {
         if let Some(day) = (self.schedule.day.get() as usize).checked_sub(1).and_then(|index| plan.days.get(index)) {
             self.past.insert(day.name.clone(), self.world.clone());

@@ -119,6 +119,12 @@ pub enum Request {
 }
 
 impl Request {
+    /// Returns whether the day ends here: the agent hands over, or its time is up. What happens until the next day opens is overnight.
+    #[must_use]
+    pub fn ends_day(&self) -> bool {
+        matches!(self, Self::Message { hand_over: true, .. } | Self::EndDay)
+    }
+
     /// Returns the name of the tool, if this is a call.
     #[must_use]
     pub fn tool(&self) -> Option<&str> {

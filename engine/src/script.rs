@@ -93,7 +93,7 @@ pub struct ScriptError {
 pub struct Scene<'a, W> {
     /// The world now.
     pub world: &'a W,
-    /// The worlds at the ends of the days that are over, by the day's name.
+    /// The worlds as they were when each day was handed over, by the day's name.
     pub past: &'a OrdMap<SmolStr, W>,
     /// The log so far.
     pub log: &'a Log,

@@ -3,7 +3,7 @@
 //!
 //! Checks are evaluated where a segment (a maximal run of records with one actor and turn) ends, and only those of which the segment
 //! wrote a key that their last evaluation read. A check that counts at the end of a day is followed from the beginning and frozen when the
-//! day ends, so that work done early is credited to the turns that did it. A constraint starts at 1 and can only fall.
+//! day is handed over, so that work done early is credited to the turns that did it. A constraint starts at 1 and can only fall.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -120,6 +120,7 @@ pub struct Grader<W: World> {
     segment: Option<(Actor, Option<Turn>)>,
     last: Seq,
     day: Day,
+    day_over: bool,
     looked_at: SimTime,
     opened: Option<Seq>,
     moves: Vec<Move>,
@@ -186,6 +187,7 @@ impl<W: World> Grader<W> {
             segment: None,
             last: Seq::default(),
             day: Day::default(),
+            day_over: false,
             looked_at: SimTime::default(),
             opened: None,
             moves: Vec::new(),
@@ -202,12 +204,11 @@ impl<W: World> Grader<W> {
     pub fn absorb(&mut self, episode: &mut Episode<W>, record: Arc<[u8]>) -> Result<(), EpisodeError> {
         let head = dayshift_engine::codec::Stored::new(&record)?.head()?;
         let segment = (head.actor.clone(), head.turn);
-        let ends_day = matches!(head.request, Request::OpenDay { .. } | Request::Close);
-        if self.segment.as_ref().is_some_and(|open| *open != segment) || ends_day {
+        if self.day_over || self.segment.as_ref().is_some_and(|open| *open != segment) {
             self.settle(episode);
         }
-        if ends_day {
-            self.freeze(head.day, head.request == Request::Close);
+        if std::mem::take(&mut self.day_over) {
+            self.freeze();
         }
         let head = episode.absorb_traced(record)?;
         self.note(episode, &head, segment);
@@ -299,6 +300,7 @@ impl<W: World> Grader<W> {
     fn note(&mut self, episode: &Episode<W>, head: &RecordHead, segment: (Actor, Option<Turn>)) {
         self.last = Seq::new(episode.log().head().count - 1);
         self.day = head.day;
+        self.day_over = head.request.ends_day();
         if let Some(turn) = head.turn {
             self.turn_of.insert(self.last, turn);
         }
@@ -382,9 +384,9 @@ impl<W: World> Grader<W> {
         }
     }
 
-    /// Freezes the checks of the day that is over. An opening record bears the day that it opens, a closing one the last day.
-    fn freeze(&mut self, day: Day, closes: bool) {
-        let over = (day.get() as usize).checked_sub(if closes { 1 } else { 2 });
+    /// Freezes the checks of the day that was handed over, and of those before it. What happens overnight does not count for them.
+    fn freeze(&mut self) {
+        let over = (self.day.get() as usize).checked_sub(1);
         for (spec, state) in self.checks.specs().iter().zip(&mut self.states) {
             if let Moment::EndOfDay(of) = spec.moment {
                 state.frozen |= over.is_some_and(|over| of <= over);
