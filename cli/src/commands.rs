@@ -59,7 +59,7 @@ pub(crate) fn as_file(name: &str) -> Option<&Path> {
 pub(crate) fn scenario(name: &str) -> Result<Scenario<Office>, Failure> {
     let path = Path::new(name);
     let package = if name.contains('/') || path.is_dir() { Package::from_directory(path) } else { built_in(name) };
-    Ok(package.and_then(Scenario::load).map_err(RunError::Scenario)?)
+    Ok(package.and_then(Scenario::<Office>::load).map_err(RunError::Scenario)?)
 }
 
 /// Lists the scenarios.
@@ -69,7 +69,13 @@ pub(crate) fn list(desk: &Desk) -> Result<Verdict, Failure> {
         let scenario = scenario(name)?;
         let days = scenario.script().plan().days.len();
         let checks = scenario.checks().specs().len();
-        rows.push((scenario.id().to_string(), scenario.title().to_owned(), scenario.family().map(ToString::to_string), days, checks));
+        rows.push((
+            scenario.id().to_string(),
+            scenario.title().to_owned(),
+            scenario.family().map(str::to_owned),
+            days,
+            checks,
+        ));
     }
     if desk.json {
         let scenarios: Vec<_> = rows
@@ -237,14 +243,25 @@ pub(crate) fn credit(desk: &Desk, name: &str, options: &CreditOptions) -> Result
         let share = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.2}"));
         talk::print(&format!(
             "audit over {} replays: slices sound {}/{}; precision {}, recall {} against necessary turns; rank correlation with Shapley {}; credit on null turns {:.3}",
-            audit.replays, audit.slices_sound, audit.slices_tried, share(audit.precision), share(audit.recall), share(audit.rank_correlation), audit.null_credit,
+            audit.replays,
+            audit.slices_sound,
+            audit.slices_tried,
+            share(audit.precision),
+            share(audit.recall),
+            share(audit.rank_correlation),
+            audit.null_credit,
         ));
         let mut table = tables::table(&["turn", "necessary", "sufficient", "Shapley"]);
         for (turn, necessary) in &audit.necessary {
             let number = |numbers: &std::collections::BTreeMap<_, f64>| {
                 numbers.get(turn).map_or("-".to_owned(), |number| format!("{number:+.3}"))
             };
-            table.add_row([turn.to_string(), format!("{necessary:+.3}"), number(&audit.sufficient), number(&audit.shapley)]);
+            table.add_row([
+                turn.to_string(),
+                format!("{necessary:+.3}"),
+                number(&audit.sufficient),
+                number(&audit.shapley),
+            ]);
         }
         tables::align(&mut table, &[0, 1, 2, 3]);
         talk::print(&table.to_string());
@@ -259,8 +276,9 @@ pub(crate) fn export(desk: &Desk, names: &[String], format: Format, out: &Path) 
     let ids = names.iter().map(|name| library.resolve(name)).collect::<Result<Vec<BranchId>, _>>()?;
     let several = ids.len() > 1 || out.is_dir();
     if several {
-        std::fs::create_dir_all(out)
-            .map_err(|error| Failure::new("export/cannot-write", format!("cannot make the folder {}: {error}", out.display())))?;
+        std::fs::create_dir_all(out).map_err(|error| {
+            Failure::new("export/cannot-write", format!("cannot make the folder {}: {error}", out.display()))
+        })?;
     }
     let mut written = Vec::new();
     for id in &ids {

@@ -72,11 +72,7 @@ pub(crate) fn state(desk: &Desk, name: &str, at: Option<u64>) -> Result<Verdict,
 }
 
 /// Prints what differs between two worlds.
-pub(crate) fn diff(
-    desk: &Desk,
-    left: (&str, Option<u64>),
-    right: (&str, Option<u64>),
-) -> Result<Verdict, Failure> {
+pub(crate) fn diff(desk: &Desk, left: (&str, Option<u64>), right: (&str, Option<u64>)) -> Result<Verdict, Failure> {
     let world = |(name, at): (&str, Option<u64>)| -> Result<_, Failure> {
         Ok(desk.load(name)?.episode_at(at.map(Seq::new))?.world().clone())
     };

@@ -31,7 +31,9 @@ fn main() -> ExitCode {
         Ok(Verdict::Bad) => ExitCode::from(1),
         Err(failure) => {
             if json {
-                talk::print(&serde_json::json!({ "error": { "code": failure.code, "message": failure.message } }).to_string());
+                talk::print(
+                    &serde_json::json!({ "error": { "code": failure.code, "message": failure.message } }).to_string(),
+                );
             }
             eprintln!("error[{}]: {}", failure.code, failure.message);
             ExitCode::from(2)

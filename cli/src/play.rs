@@ -5,8 +5,8 @@ use std::time::Instant;
 use dayshift_engine::{Input, Seed, Seq, Step};
 use dayshift_replay::credit::Config;
 use dayshift_runs::{LiveRun, Run, RunError, Summary};
-use dayshift_scenarios::agents::{self, Agent};
 use dayshift_scenarios::Scenario;
+use dayshift_scenarios::agents::{self, Agent};
 use dayshift_services::Office;
 
 use crate::commands::{self, Desk};
@@ -32,7 +32,7 @@ pub(crate) fn resume(desk: &Desk, name: &str, agent: Option<&str>) -> Result<Ver
     let (live, run) = library.resume(&id)?;
     let agent = agent.unwrap_or(&run.note.agent).to_owned();
     let mut player = player(&run.scenario, &agent)?;
-    let last = catch_up(&run, None, &mut *player)?;
+    let last = run.catch_up(None, &mut *player)?;
     eprintln!("resuming {id} after {} records (agent {agent})", run.head().count);
     let id = play(live, &mut *player, last)?;
     tell(desk, &library.load(&id)?)
@@ -50,75 +50,49 @@ pub(crate) fn fork(desk: &Desk, name: &str, at: u64, agent: Option<&str>) -> Res
         if desk.json {
             talk::print_json(&serde_json::json!({ "run": fork.as_str(), "forked_from": id.as_str(), "at": at }));
         } else {
-            talk::print(&format!("{fork}: shares records 0 to {at} of {id} (day {day}); `dayshift resume {fork} --agent A` plays on"));
+            talk::print(&format!(
+                "{fork}: shares records 0 to {at} of {id} (day {day}); `dayshift resume {fork} --agent A` plays on"
+            ));
         }
         return Ok(Verdict::Good);
     };
     let mut player = player(&run.scenario, agent)?;
-    // An agent that did something else before the fork starts afresh at it.
-    let last = catch_up(&run, Some(at), &mut *player).or_else(|_| {
-        player = self::player(&run.scenario, agent)?;
-        Ok::<Step, Failure>(Step { seq: Seq::new(at), answer: Ok(dayshift_engine::Value::Null), notices: Vec::new(), closed: false })
-    })?;
+    let last = match run.catch_up(Some(Seq::new(at)), &mut *player) {
+        Ok(last) => last,
+        Err(RunError::OtherAgent(_)) => {
+            // An agent that did something else before the fork starts afresh at it.
+            player = self::player(&run.scenario, agent)?;
+            Step { seq: Seq::new(at), answer: Ok(Value::Null), notices: Vec::new(), closed: false }
+        }
+        Err(error) => return Err(error.into()),
+    };
     let fork = play(live, &mut *player, last)?;
     tell(desk, &library.load(&fork)?)
 }
 
 /// Returns the agent that `name` means.
 fn player(scenario: &Scenario<Office>, name: &str) -> Result<Box<dyn Agent>, Failure> {
-    let bad = |message: String| Failure::from(RunError::Agent(message));
+    let bad = |message: String| Failure::new("agent/unknown", message);
     match name.split_once(':') {
-        None if name == "noop" => Ok(Box::new(agents::Noop)),
+        None => scenario.agent(name).map_err(|problem| bad(problem.to_string())),
         Some(("script", path)) => {
-            let text = std::fs::read_to_string(path).map_err(|error| bad(format!("{path} cannot be read: {error}")))?;
-            agents::Scripted::parse(path, &text).map(|agent| Box::new(agent) as Box<dyn Agent>).map_err(|problems| {
-                bad(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
-            })
+            let bytes = std::fs::read(path).map_err(|error| bad(format!("{path} cannot be read: {error}")))?;
+            let scripted = scenario.scripted(path, &bytes).map_err(RunError::Scenario)?;
+            Ok(Box::new(scripted))
         }
-        Some((kind, _)) => {
-            Err(bad(format!("there is no kind of agent '{kind}'; use reference, noop, script:FILE or the name of a solution")))
-        }
-        None => match scenario.solution(name) {
-            Some(solution) => Ok(Box::new(agents::Scripted::new(solution.clone()))),
-            None => {
-                let known: Vec<String> = scenario.solution_names().map(ToString::to_string).collect();
-                Err(bad(format!("there is no agent '{name}'; use noop, script:FILE, or one of the package's solutions: {}", known.join(", "))))
-            }
-        },
+        Some((kind, _)) => Err(bad(format!("there is no kind of agent '{kind}'; use reference, noop, script:FILE or a solution's name"))),
     }
 }
 
-/// Lets the agent act until the episode closes or the agent has nothing more to do.
-fn play(mut live: LiveRun, agent: &mut dyn Agent, opening: Step) -> Result<dayshift_stores::BranchId, Failure> {
+/// Lets the agent act until the episode closes.
+fn play(mut live: LiveRun, agent: &mut dyn Agent, opening: Step) -> Result<BranchId, Failure> {
     let started = Instant::now();
     let bar = progress("playing", None);
-    let mut step = opening;
-    while !step.closed {
-        let input = agent.act(&step).map_err(RunError::Agent)?;
-        step = live.input(input)?;
-        bar.set_position(live.episode().log().head().count);
-    }
+    let played = live.play(agent, opening, |count| bar.set_position(count));
     bar.finish_and_clear();
     let wall = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Ok(live.finish(wall)?)
-}
-
-/// Shows the agent what it already did and was told, up to record `until`. Returns the last step.
-fn catch_up(run: &Run, until: Option<u64>, agent: &mut dyn Agent) -> Result<Step, Failure> {
-    let transcript = run.transcript()?;
-    let mut step =
-        Step { seq: run.opened()?, answer: Ok(dayshift_engine::Value::Null), notices: transcript.opening, closed: false };
-    for exchange in transcript.exchanges {
-        if until.is_some_and(|until| exchange.step.seq.get() > until) {
-            break;
-        }
-        let input: Input = agent.act(&step).map_err(RunError::Agent)?;
-        if input != exchange.input {
-            return Err(RunError::OtherAgent(exchange.step.seq.get()).into());
-        }
-        step = exchange.step;
-    }
-    Ok(step)
+    let id = live.finish(wall)?;
+    played.map(|()| id).map_err(Failure::from)
 }
 
 /// Prints the timeline, the score and the credit of a run.

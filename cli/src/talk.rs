@@ -101,7 +101,8 @@ pub(crate) fn print_json(value: &impl serde::Serialize) {
 
 /// Returns a progress bar on stderr, `length` steps long; a spinner if that is not known. It shows only on a terminal.
 pub(crate) fn progress(what: &str, length: Option<u64>) -> ProgressBar {
-    let target = if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let target =
+        if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(length, target);
     let template = if length.is_some() { "{msg} {wide_bar} {pos}/{len} {eta}" } else { "{msg} {spinner} {pos}" };
     if let Ok(style) = ProgressStyle::with_template(template) {

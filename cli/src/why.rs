@@ -125,9 +125,11 @@ impl Tree<'_> {
             Request::Message { .. } => "a message".to_owned(),
             Request::Look => "a look".to_owned(),
             Request::OpenDay { name, .. } => format!("the opening of {name}"),
-            Request::Genesis { .. } | Request::Open { .. } | Request::Notify { .. } | Request::EndDay | Request::Close => {
-                "the timeline".to_owned()
-            }
+            Request::Genesis { .. }
+            | Request::Open { .. }
+            | Request::Notify { .. }
+            | Request::EndDay
+            | Request::Close => "the timeline".to_owned(),
         };
         let who = head.turn.map_or_else(|| head.actor.to_string(), |turn| format!("turn {turn}"));
         let event = head.event.map(|event| format!(" ({event})")).unwrap_or_default();

@@ -3,7 +3,7 @@
 use dayshift_engine::{BlobId, CodecError, EpisodeError};
 use dayshift_replay::ReplayError;
 use dayshift_replay::credit::CreditError;
-use dayshift_scenarios::Problem;
+use dayshift_scenarios::{AgentError, PrefixError, Problem};
 use dayshift_stores::StoreError;
 
 /// Why something could not be done with a run.
@@ -62,9 +62,12 @@ pub enum RunError {
     /// A blob is missing.
     #[error("the blob {0} is missing: verify the run")]
     BlobMissing(BlobId),
-    /// The agent's file is not a solution.
-    #[error("the agent cannot play: {0}")]
-    Agent(String),
+    /// The initial world cannot be laid out.
+    #[error(transparent)]
+    Prefix(#[from] PrefixError),
+    /// The agent cannot go on.
+    #[error("the agent cannot go on: {0}")]
+    Agent(#[from] AgentError),
     /// The run is over.
     #[error("the run has ended, so there is nothing to resume; fork it to go on from an earlier record")]
     Finished,
@@ -95,7 +98,8 @@ impl RunError {
             Self::Beyond { .. } => "run/beyond-end",
             Self::BeforeOpening { .. } => "run/before-opening",
             Self::BlobMissing(_) => "blob/missing",
-            Self::Agent(_) => "agent/cannot-play",
+            Self::Prefix(_) => "scenario/cannot-lay-out",
+            Self::Agent(_) => "agent/cannot-go-on",
             Self::Finished => "run/finished",
             Self::OtherAgent(_) => "agent/other",
         }

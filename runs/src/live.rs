@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use dayshift_engine::{Checks, Episode, Input, Step};
+use dayshift_engine::{Checks, Day, Episode, Input, Plan, Step};
 use dayshift_replay::Grader;
+use dayshift_scenarios::{Agent, Observation};
 use dayshift_services::Office;
 use dayshift_stores::BranchId;
 
@@ -41,6 +42,30 @@ impl LiveRun {
     #[must_use]
     pub fn episode(&self) -> &Episode<Office> {
         &self.episode
+    }
+
+    /// Lets `agent` act until the episode closes. `progress` hears how many records there are after each step.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Agent`] when the agent cannot go on; as [`Self::input`] otherwise. Everything up to there is recorded.
+    pub fn play(
+        &mut self,
+        agent: &mut dyn Agent,
+        opening: Step,
+        mut progress: impl FnMut(u64),
+    ) -> Result<(), RunError> {
+        let mut last = opening;
+        while !self.episode.is_closed() {
+            let day = self.episode.day();
+            let script = Arc::clone(self.episode.script());
+            let name = day_name(script.plan(), day);
+            let observation = Observation { day, day_name: name, time: self.episode.now(), last: &last };
+            let input = agent.act(&observation)?;
+            last = self.input(input)?;
+            progress(self.episode.log().head().count);
+        }
+        Ok(())
     }
 
     /// Feeds one input and hands its records to the store. They are durable after [`Self::commit`], and at the latest when the turn
@@ -90,4 +115,9 @@ impl LiveRun {
         self.recorder.annotate(&self.note)?;
         Ok(self.id)
     }
+}
+
+/// Returns the name of a day; empty before the first one opens.
+pub(crate) fn day_name(plan: &Plan, day: Day) -> &str {
+    (day.get() as usize).checked_sub(1).and_then(|index| plan.days.get(index)).map_or("", |day| day.name.as_str())
 }

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
-use dayshift_engine::{Blobs, Episode, Head, RecordHead, Request, Seed, Seq, SmolStr, Turn};
+use dayshift_engine::{Blobs, Episode, Head, RecordHead, Request, Seed, Seq, SmolStr, Step, Turn, Value};
 use dayshift_replay::{Account, Reexecution, ReplayError, Report, Transcript, grade, reexecute};
-use dayshift_scenarios::{Package, Scenario};
+use dayshift_scenarios::{Agent, Observation, Package, Scenario};
 use dayshift_services::Office;
 
 use crate::error::RunError;
+use crate::live::day_name;
 use crate::note::RunNote;
 
 /// One run, whole in memory.
@@ -122,7 +123,8 @@ impl Run {
     /// [`RunError::Replay`] when the log cannot be read back.
     pub fn reexecute(&self, progress: impl FnMut(u64)) -> Result<Reexecution, RunError> {
         let open = |seed: Seed| {
-            let prefix = self.scenario.prefix(Office::default(), &self.blobs)?;
+            let prefix = self.scenario.prefix(Office::default(), &self.blobs);
+            let prefix = prefix.map_err(|error| ReplayError::Scenario(error.to_string()))?;
             Ok(Episode::open(&prefix, seed, self.scenario.script(), Arc::clone(&self.blobs))?.0)
         };
         Ok(reexecute(&self.records, &*self.blobs, open, progress)?)
@@ -135,6 +137,30 @@ impl Run {
     /// [`RunError::Replay`] when the log cannot be read back.
     pub fn transcript(&self) -> Result<Transcript, RunError> {
         Ok(Transcript::of(&self.records, &*self.blobs)?)
+    }
+
+    /// Brings `agent` back to where it was: shows it what it already did and was told, up to record `until`. Returns the last step.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::OtherAgent`] when it does something else than the log says.
+    pub fn catch_up(&self, until: Option<Seq>, agent: &mut dyn Agent) -> Result<Step, RunError> {
+        let transcript = self.transcript()?;
+        let script = self.scenario.script();
+        let (seq, notices) = (self.opened()?, transcript.opening);
+        let mut last = Step { seq, answer: Ok(Value::Null), notices, closed: false };
+        for exchange in transcript.exchanges {
+            if until.is_some_and(|until| exchange.step.seq > until) {
+                break;
+            }
+            let day_name = day_name(script.plan(), exchange.day);
+            let observation = Observation { day: exchange.day, day_name, time: exchange.time, last: &last };
+            if agent.act(&observation)? != exchange.input {
+                return Err(RunError::OtherAgent(exchange.step.seq.get()));
+            }
+            last = exchange.step;
+        }
+        Ok(last)
     }
 
     /// Returns the name of the day on which each turn was taken.

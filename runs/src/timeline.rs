@@ -108,7 +108,8 @@ pub fn timeline(run: &Run, report: &Report) -> Result<Vec<Entry>, RunError> {
         let head = stored.head()?;
         let day = (head.day.get() as usize).checked_sub(1).and_then(|index| days.get(index)).cloned();
         let event = head.event.as_ref().map(ToString::to_string);
-        let loud = head.event.as_ref().and_then(|id| plan.event_index(id)).is_some_and(|at| plan.events[at].notice.is_some());
+        let loud =
+            head.event.as_ref().and_then(|id| plan.event_index(id)).is_some_and(|at| plan.events[at].notice.is_some());
         entries.push(Entry {
             record: stored.seq(),
             time: stored.time().to_string(),
@@ -176,4 +177,3 @@ fn changes(report: &Report, at: Seq) -> Vec<VerdictChange> {
     })
     .collect()
 }
-

@@ -32,6 +32,7 @@ mod address;
 mod backstage;
 mod compose;
 mod event;
+mod index;
 pub mod limits;
 mod lookup;
 mod message;

@@ -8,10 +8,14 @@
 mod a1;
 mod cell;
 mod event;
+mod export;
+#[cfg(test)]
+mod file_tests;
 mod format;
 mod formula;
 #[cfg(test)]
 mod formula_tests;
+mod import;
 mod index;
 mod locate;
 mod question;
@@ -34,6 +38,7 @@ pub use cell::{CELL_TEXT_BYTES_MAX, Cell, CellError, CellValue, FORMULA_BYTES_MA
 pub use event::{CellWritten, SheetsEvent};
 pub use format::{FORMAT_BYTES_MAX, formatted, is_known_format};
 pub use formula::FORMULA_AREA_CELLS_MAX;
+pub use import::{IMPORT_BYTES_MAX, IMPORT_CELLS_MAX, IMPORT_TEXT_BYTES_MAX};
 pub use read::{FIND_MATCHES_MAX, PRECEDENTS_NOTED_MAX, READ_CELLS_MAX, READ_ROWS_MAX};
 pub use state::{BOOK_NAME_BYTES_MAX, BOOKS_MAX, SheetsState, WORKSHEET_NAME_BYTES_MAX, WORKSHEETS_MAX};
 pub use typed::{Typed, serial_of, typed};
@@ -68,6 +73,7 @@ impl Service for SheetsState {
             "sheets.add_worksheet" => self.add_worksheet(call, desk, context),
             "sheets.rename_worksheet" => self.rename_worksheet(call, desk, context),
             "sheets.delete_worksheet" => self.delete_worksheet(call, desk, context),
+            "sheets.import" => self.import(call, desk, context),
             tool => Err(Rejection::new("sheets/unknown-tool", format!("there is no tool {tool} in this service"))),
         }
     }

@@ -1,1 +1,71 @@
-//! tests
+//! What the tests of the whole share: loading built-in scenarios and playing agents on them. Not a test itself.
+
+use std::sync::Arc;
+
+use dayshift_engine::{Head, Seed};
+use dayshift_runs::{Library, Run};
+use dayshift_scenarios::{Scenario, built_in, built_in_names};
+use dayshift_services::Office;
+use dayshift_stores::{BranchId, MemoryStore};
+
+/// Returns all built-in scenarios.
+///
+/// # Panics
+///
+/// If one of them has faults.
+#[must_use]
+pub fn scenarios() -> Vec<Scenario<Office>> {
+    built_in_names().map(scenario).collect()
+}
+
+/// Returns the built-in scenario `name`.
+///
+/// # Panics
+///
+/// If there is none, or it has faults.
+#[must_use]
+pub fn scenario(name: &str) -> Scenario<Office> {
+    let loaded = built_in(name).and_then(Scenario::<Office>::load);
+    loaded.unwrap_or_else(|problems| panic!("{name}: {}", problems.iter().map(ToString::to_string).collect::<String>()))
+}
+
+/// Returns a library in memory.
+#[must_use]
+pub fn memory_library() -> Library {
+    Library::new(Arc::new(MemoryStore::new()))
+}
+
+/// Plays an agent to the end, and returns the run's id.
+///
+/// # Panics
+///
+/// If the episode cannot go on or the store refuses.
+pub fn play(library: &Library, scenario: &Scenario<Office>, name: &str, seed: u64) -> BranchId {
+    let mut agent = scenario.agent(name).expect("the scenario has this agent");
+    let (mut live, opening) = library.start(scenario, Seed::new(seed), name).expect("it starts");
+    live.play(&mut *agent, opening, |_| {}).expect("it plays to the end");
+    live.finish(0).expect("it finishes")
+}
+
+/// Plays an agent on a library in memory, and returns the run.
+///
+/// # Panics
+///
+/// As [`play`].
+#[must_use]
+pub fn played(scenario: &Scenario<Office>, name: &str, seed: u64) -> Run {
+    let library = memory_library();
+    let id = play(&library, scenario, name, seed);
+    library.load(&id).expect("it loads")
+}
+
+/// Returns where a run's log ends.
+///
+/// # Panics
+///
+/// As [`play`].
+#[must_use]
+pub fn head_of(library: &Library, scenario: &Scenario<Office>, name: &str, seed: u64) -> Head {
+    let id = play(library, scenario, name, seed);
+    library.load(&id).expect("it loads").head()
+}

@@ -2,10 +2,10 @@
 //! real messages are read by the parser of messages, which is more lenient.
 
 use dayshift_engine::{Rejection, SmolStr, ToolCall};
-use mail_parser::MessageParser;
 
 use super::limits::{ADDRESS_BYTES_MAX, DISPLAY_NAME_BYTES_MAX, RECIPIENTS_MAX};
 use super::message::Mailbox;
+use super::parse::address_headers;
 
 /// Whom a message goes to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,8 +88,8 @@ pub(crate) fn parse_mailboxes(text: &str) -> Result<Vec<Mailbox>, Rejection> {
         return Err(bad_address(text));
     }
     let header = format!("To: {text}\r\n\r\n");
-    let parsed = MessageParser::new().with_address_headers().parse_headers(header.as_bytes());
-    let list = parsed.as_ref().filter(|message| !message.parts.is_empty()).and_then(|message| message.to());
+    let parsed = address_headers(header.as_bytes());
+    let list = parsed.as_ref().and_then(|message| message.to());
     let mut found = Vec::new();
     for address in list.into_iter().flat_map(|list| list.iter()) {
         let bare = address.address().unwrap_or_default();

@@ -2,6 +2,7 @@
 //! a [`Message`]. What it does not understand stays in the bytes: nothing is refused.
 
 use std::borrow::Cow;
+use std::panic::{UnwindSafe, catch_unwind};
 
 use dayshift_engine::{BlobId, Content, SimTime, SmolStr};
 use mail_parser::decoders::base64::base64_decode;
@@ -68,7 +69,9 @@ pub(crate) fn attachment(bytes: &[u8], index: usize) -> Option<Vec<u8>> {
 
 /// Returns the headers in their order, unfolded, as text; bytes that are not UTF-8 are replaced.
 pub(crate) fn headers(bytes: &[u8]) -> Vec<(String, String)> {
-    let Some(parsed) = MessageParser::new().default_header_raw().parse_headers(bytes) else { return Vec::new() };
+    let Some(parsed) = guarded(|| MessageParser::new().default_header_raw().parse_headers(bytes)) else {
+        return Vec::new();
+    };
     let Some(root) = parsed.parts.first() else { return Vec::new() };
     let value = |from: u32, to: u32| {
         let raw = bytes.get(from as usize..to as usize).unwrap_or_default();
@@ -82,15 +85,26 @@ pub(crate) fn headers(bytes: &[u8]) -> Vec<(String, String)> {
 
 /// Returns the recipients of the Bcc header, which drafts may have.
 pub(crate) fn blind_recipients(bytes: &[u8]) -> Vec<Mailbox> {
-    let parsed = MessageParser::new().with_address_headers().parse_headers(bytes);
-    parsed.filter(|parsed| !parsed.parts.is_empty()).map(|parsed| mailboxes(parsed.bcc())).unwrap_or_default()
+    address_headers(bytes).map(|parsed| mailboxes(parsed.bcc())).unwrap_or_default()
+}
+
+/// Returns a message of whose headers those with addresses are read, and of whose body nothing is.
+pub(crate) fn address_headers(bytes: &[u8]) -> Option<mail_parser::Message<'_>> {
+    guarded(|| MessageParser::new().with_address_headers().parse_headers(bytes))
 }
 
 fn structure(bytes: &[u8]) -> Option<mail_parser::Message<'_>> {
     if nested_messages(bytes) > NESTED_MESSAGES_MAX {
         return None;
     }
-    MessageParser::default().parse(bytes).filter(|parsed| !parsed.parts.is_empty())
+    guarded(|| MessageParser::default().parse(bytes))
+}
+
+/// Runs the parser. It promises not to panic; should it break its promise over bytes from outside, the message is kept as bytes alone.
+fn guarded<'a>(
+    parse: impl FnOnce() -> Option<mail_parser::Message<'a>> + UnwindSafe,
+) -> Option<mail_parser::Message<'a>> {
+    catch_unwind(parse).ok().flatten().filter(|parsed| !parsed.parts.is_empty())
 }
 
 /// Returns at least how often messages could be nested in `bytes`: each needs a `message/` or a `multipart/digest`.

@@ -75,10 +75,8 @@ impl MailState {
         let mut found = Vec::new();
         let folder = asked.folder.clone().unwrap_or(SmolStr::new_static(INBOX));
         self.search_folder(frame, &asked.address, &folder, &filter, &mut found);
-        for each in &found {
-            note(self, frame, &asked.address, each);
-        }
-        Ok(found)
+        let read = found.into_iter().filter_map(|found| self.find_at(frame, &asked.address, found.folder, found.uid));
+        Ok(read.collect())
     }
 
     fn message(&self, asked: &Asked, desk: &Desk, looking: &Looking<'_>) -> Result<Value, Rejection> {
@@ -142,7 +140,7 @@ impl MailState {
             "cc" => addresses(&message.cc),
             "bcc" => addresses(&found.placed.bcc),
             "subject" => message.subject.clone(),
-            "new_text" => unquoted(&body),
+            "new_text" => new_text(&body),
             "body" => body,
             "time" => desk.show(found.placed.received),
             "attachments" => attachments,
@@ -230,28 +228,24 @@ fn bad(sentence: impl Into<String>) -> Rejection {
     Rejection::new("query/bad-arguments", sentence)
 }
 
-/// Notes that a message which was found by a scan is read.
-fn note(state: &MailState, frame: &Frame, address: &str, found: &Found<'_>) {
-    if let Some(folder) = state.peek_folder(address, &found.folder) {
-        folder.messages.get(frame, &found.uid);
-    }
-}
-
 fn addresses(mailboxes: &[Mailbox]) -> Vec<SmolStr> {
     mailboxes.iter().map(|mailbox| mailbox.address.clone()).collect()
 }
 
 /// Returns what the writer wrote: `body` without quoted lines and the lines that announce them.
-fn unquoted(body: &str) -> String {
+fn new_text(body: &SmolStr) -> SmolStr {
+    let is_quoting = body.starts_with('>') || body.contains("\n>");
+    if !is_quoting && body.trim().len() == body.len() {
+        return body.clone();
+    }
     let lines: Vec<&str> = body.lines().collect();
     let announces = |index: usize| {
-        let line = lines[index];
-        let quoted =
-            lines[index + 1..].iter().find(|next| !next.trim().is_empty()).is_some_and(|next| next.starts_with('>'));
-        quoted && line.trim_end().ends_with(':') && line.starts_with("On ")
+        let is_announcement = lines[index].starts_with("On ") && lines[index].trim_end().ends_with(':');
+        let next = || lines[index + 1..].iter().find(|next| !next.trim().is_empty());
+        is_announcement && next().is_some_and(|next| next.starts_with('>'))
     };
     let kept = (0..lines.len()).filter(|index| !lines[*index].starts_with('>') && !announces(*index));
-    kept.map(|index| lines[index]).collect::<Vec<_>>().join("\n").trim().to_owned()
+    kept.map(|index| lines[index]).collect::<Vec<_>>().join("\n").trim().into()
 }
 
 pub(crate) fn dump_row(folder: &str, uid: Uid, placed: &Placed, flags: Vec<SmolStr>, desk: &Desk) -> Value {

@@ -2,14 +2,13 @@
 //! folders that it searches, and says so in the frame; the messages that match are read one by one.
 
 use dayshift_engine::{Context, Decision, Frame, Rejection, SimTime, SmolStr, ToolCall, Value, map};
-use regex::{Regex, RegexBuilder};
 
-use super::event::MailEvent;
+use super::event::{MailEvent, Uid};
+use super::index::{Field, Indexed, Needle};
 use super::limits::{SEARCH_RESULTS_MAX, SEARCH_TEXT_BYTES_MAX};
-use super::lookup::{Found, own_address, row};
-use super::message::{Mailbox, Message};
+use super::lookup::{own_address, row};
 use super::read::{cursor, page};
-use super::state::{Folder, MailState, Placed};
+use super::state::MailState;
 use crate::service::Desk;
 
 /// How many messages a search shows if the call does not say.
@@ -18,14 +17,22 @@ const SEARCH_RESULTS_DEFAULT: usize = 20;
 /// What a message must be like.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
-    from: Option<Regex>,
-    to: Option<Regex>,
-    subject: Option<Regex>,
-    text: Option<Regex>,
+    from: Option<Needle>,
+    to: Option<Needle>,
+    subject: Option<Needle>,
+    text: Option<Needle>,
     since: Option<SimTime>,
     before: Option<SimTime>,
     has_attachment: Option<bool>,
-    pub(crate) unread: Option<bool>,
+    unread: Option<bool>,
+}
+
+/// A message that matched, not yet read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Match {
+    pub(crate) folder: SmolStr,
+    pub(crate) uid: Uid,
+    received: SimTime,
 }
 
 impl Filter {
@@ -48,18 +55,17 @@ impl Filter {
         })
     }
 
-    /// Returns whether `placed` is like this; `unread` is not looked at.
-    pub(crate) fn fits(&self, placed: &Placed) -> bool {
-        let message = &*placed.message;
-        self.since.is_none_or(|since| placed.received >= since)
-            && self.before.is_none_or(|before| placed.received < before)
-            && self.has_attachment.is_none_or(|has| has != message.attachments.is_empty())
-            && self.from.as_ref().is_none_or(|from| any(from, &message.from))
-            && self.to.as_ref().is_none_or(|to| {
-                [&message.to, &message.cc].into_iter().any(|list| any(to, list)) || any(to, &placed.bcc)
-            })
-            && self.subject.as_ref().is_none_or(|subject| subject.is_match(&message.subject))
-            && self.text.as_ref().is_none_or(|text| holds(text, message))
+    /// Returns whether a message is like this; `unread` is not looked at.
+    fn fits(&self, message: &Indexed) -> bool {
+        let holds =
+            |field, needle: &Option<Needle>| needle.as_ref().is_none_or(|needle| message.folded.holds(field, needle));
+        self.since.is_none_or(|since| message.received >= since)
+            && self.before.is_none_or(|before| message.received < before)
+            && self.has_attachment.is_none_or(|has| has == message.has_attachment)
+            && holds(Field::From, &self.from)
+            && holds(Field::To, &self.to)
+            && holds(Field::Subject, &self.subject)
+            && holds(Field::Any, &self.text)
     }
 }
 
@@ -79,19 +85,15 @@ impl MailState {
             Some(_) => vec![self.existing_folder(frame, address, call, "folder")?],
             None => self.folder_names(frame, address),
         };
-        let mut matches: Vec<Found<'_>> = Vec::new();
+        let mut matches = Vec::new();
         for name in folders {
             self.search_folder(frame, address, &name, &filter, &mut matches);
         }
-        matches.sort_by(|left, right| {
-            right
-                .placed
-                .received
-                .cmp(&left.placed.received)
-                .then_with(|| (&left.folder, right.uid).cmp(&(&right.folder, left.uid)))
+        matches.sort_unstable_by(|left, right| {
+            let newest_first = right.received.cmp(&left.received);
+            newest_first.then_with(|| left.folder.cmp(&right.folder)).then_with(|| right.uid.cmp(&left.uid))
         });
-        let shown = matches.iter().skip(skipped).take(limit);
-        let rows = shown.filter_map(|found| {
+        let rows = matches.iter().skip(skipped).take(limit).filter_map(|found| {
             let folder = self.peek_folder(address, &found.folder)?;
             let placed = folder.messages.get(frame, &found.uid)?;
             Some(row(&found.folder, found.uid, placed, folder.flags_shown(frame, found.uid), desk))
@@ -105,54 +107,37 @@ impl MailState {
     }
 
     /// Adds the messages of a folder that are like `filter`, in the order of their numbers. Notes the scan, not the matches.
-    pub(crate) fn search_folder<'a>(
-        &'a self,
+    pub(crate) fn search_folder(
+        &self,
         frame: &Frame,
         address: &str,
         name: &SmolStr,
         filter: &Filter,
-        into: &mut Vec<Found<'a>>,
+        into: &mut Vec<Match>,
     ) {
         let Some(folder) = self.folder(frame, address, name) else { return };
+        drop(folder.messages.scan(frame));
         if filter.unread.is_some() {
-            folder.seen.scan(frame).next();
+            drop(folder.seen.scan(frame));
         }
-        let is_fit = |uid: u32, placed: &Placed| is_unread_as_asked(filter, folder, uid) && filter.fits(placed);
-        for (uid, placed) in folder.messages.scan(frame) {
-            if is_fit(*uid, placed) {
-                into.push(Found { folder: name.clone(), uid: *uid, placed });
-            }
-        }
+        let is_unread_as_asked =
+            |uid: &Uid| filter.unread.is_none_or(|unread| unread == folder.seen.peek(uid).is_none());
+        let fitting = folder.index.iter().filter(|(uid, message)| filter.fits(message) && is_unread_as_asked(uid));
+        into.extend(fitting.map(|(uid, message)| Match {
+            folder: name.clone(),
+            uid: *uid,
+            received: message.received,
+        }));
     }
 }
 
-fn is_unread_as_asked(filter: &Filter, folder: &Folder, uid: u32) -> bool {
-    filter.unread.is_none_or(|unread| unread == folder.seen.peek(&uid).is_none())
-}
-
-fn needle(call: &ToolCall, name: &str) -> Result<Option<Regex>, Rejection> {
+fn needle(call: &ToolCall, name: &str) -> Result<Option<Needle>, Rejection> {
     let Some(text) = call.optional_text(name).filter(|text| !text.is_empty()) else { return Ok(None) };
-    let refusal = || {
-        Rejection::new(
+    if text.len() > SEARCH_TEXT_BYTES_MAX {
+        return Err(Rejection::new(
             "mail/bad-search",
             format!("a text to search for has at most {SEARCH_TEXT_BYTES_MAX} bytes; search for less"),
-        )
-    };
-    if text.len() > SEARCH_TEXT_BYTES_MAX {
-        return Err(refusal());
+        ));
     }
-    RegexBuilder::new(&regex::escape(text)).case_insensitive(true).build().map(Some).map_err(|_| refusal())
-}
-
-fn any(needle: &Regex, mailboxes: &[Mailbox]) -> bool {
-    mailboxes.iter().any(|mailbox| needle.is_match(&mailbox.address) || needle.is_match(&mailbox.name))
-}
-
-fn holds(needle: &Regex, message: &Message) -> bool {
-    needle.is_match(&message.text)
-        || needle.is_match(&message.subject)
-        || any(needle, &message.from)
-        || any(needle, &message.to)
-        || any(needle, &message.cc)
-        || message.attachments.iter().any(|part| needle.is_match(&part.name))
+    Ok(Some(Needle::new(text)))
 }

@@ -10,6 +10,7 @@ use dayshift_engine::{
 use imbl::{OrdMap, OrdSet};
 
 use super::event::{Delivery, MailEvent, Uid};
+use super::index::{Folded, Indexed};
 use super::message::{Mailbox, Message};
 
 /// Where new mail comes in.
@@ -69,6 +70,8 @@ pub(crate) struct Folder {
     pub(crate) messages: Collection<Uid, Placed>,
     pub(crate) flags: Collection<Uid, Flags>,
     pub(crate) seen: Collection<Uid, Mark>,
+    /// What a search looks at, a member for each of `messages`.
+    pub(crate) index: OrdMap<Uid, Indexed>,
 }
 
 impl Folder {
@@ -85,8 +88,17 @@ impl Folder {
             messages: Collection::new(folder_key(address, folder)),
             flags: Collection::new(format!("mail:{address}/{folder}#flags/")),
             seen: Collection::ungraded(format!("mail:{address}/{folder}#seen/")),
+            index: OrdMap::new(),
         }
     }
+}
+
+/// A message on its way from one place to another, with all that belongs to its place.
+struct Lying {
+    placed: Placed,
+    folded: Arc<Folded>,
+    flags: Vec<SmolStr>,
+    seen: bool,
 }
 
 /// The name of a folder in the whole world.
@@ -210,9 +222,9 @@ impl MailState {
                 self.deliver(message, saved, vec![place], applying);
             }
             MailEvent::MessageMoved { address, from, uid, to } => {
-                if let Some((placed, flags, seen)) = self.take(&address, &from, uid, applying) {
+                if let Some(lying) = self.take(&address, &from, uid, applying) {
                     self.make_folder(&address, &to, applying);
-                    self.put(&address, &to, placed, flags, seen, applying);
+                    self.put(&address, &to, lying, applying);
                 }
             }
             MailEvent::MessageDeleted { address, folder, uid } => {
@@ -247,27 +259,28 @@ impl MailState {
         let message = Arc::new(message);
         self.link(&message, applying);
         self.known.insert(applying, message.id.clone(), Known(Arc::clone(&message)));
+        let folded = Arc::new(Folded::of(&message, &[]));
         for place in places {
             self.make_folder(&place.address, &place.folder, applying);
+            let folded = match place.bcc.as_slice() {
+                [] => Arc::clone(&folded),
+                bcc => Arc::new(Folded::of(&message, bcc)),
+            };
             let placed = Placed { message: Arc::clone(&message), received, bcc: place.bcc.into() };
-            self.put(&place.address, &place.folder, placed, place.flags, place.seen, applying);
+            let lying = Lying { placed, folded, flags: place.flags, seen: place.seen };
+            self.put(&place.address, &place.folder, lying, applying);
         }
     }
 
-    fn put(
-        &mut self,
-        address: &SmolStr,
-        folder: &SmolStr,
-        placed: Placed,
-        flags: Vec<SmolStr>,
-        seen: bool,
-        applying: &mut Applying<'_>,
-    ) {
-        let id = placed.message.id.clone();
+    fn put(&mut self, address: &SmolStr, folder: &SmolStr, lying: Lying, applying: &mut Applying<'_>) {
+        let id = lying.placed.message.id.clone();
         let mut uid = 0;
         self.change(address, folder, applying, |folder, applying| {
             uid = folder.uid_next;
             folder.uid_next += 1;
+            let Lying { placed, folded, flags, seen } = lying;
+            let has_attachment = !placed.message.attachments.is_empty();
+            folder.index.insert(uid, Indexed { received: placed.received, has_attachment, folded });
             folder.messages.insert(applying, uid, placed);
             if !flags.is_empty() {
                 folder.flags.insert(applying, uid, Flags(flags));
@@ -285,21 +298,16 @@ impl MailState {
         self.places.insert(applying, key, places);
     }
 
-    fn take(
-        &mut self,
-        address: &SmolStr,
-        folder: &str,
-        uid: Uid,
-        applying: &mut Applying<'_>,
-    ) -> Option<(Placed, Vec<SmolStr>, bool)> {
+    fn take(&mut self, address: &SmolStr, folder: &str, uid: Uid, applying: &mut Applying<'_>) -> Option<Lying> {
         let mut taken = None;
         self.change(address, folder, applying, |folder, applying| {
-            let Some(placed) = folder.messages.remove(applying, &uid) else { return };
+            let (placed, indexed) = (folder.messages.remove(applying, &uid), folder.index.remove(&uid));
+            let Some((placed, indexed)) = placed.zip(indexed) else { return };
             let flags = folder.flags.remove(applying, &uid).map(|flags| flags.0).unwrap_or_default();
             let seen = folder.seen.remove(applying, &uid).is_some();
-            taken = Some((placed, flags, seen));
+            taken = Some(Lying { placed, folded: indexed.folded, flags, seen });
         });
-        let id = taken.as_ref().map(|(placed, ..)| placed.message.id.clone())?;
+        let id = taken.as_ref().map(|lying| lying.placed.message.id.clone())?;
         let key = Owned { address: address.clone(), id };
         if let Some(mut places) = self.places.peek(&key).cloned() {
             places.0.retain(|place| *place != (folder.into(), uid));

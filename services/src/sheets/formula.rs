@@ -180,9 +180,9 @@ struct View<'a> {
 
 impl View<'_> {
     fn area(&self, reference: &ReferenceType, worksheet: &str) -> Result<Precedent, ExcelError> {
-        let found = self.book.precedent(reference, &worksheet.into()).ok_or_else(|| match reference {
-            ReferenceType::NamedRange(_) => ExcelError::from(ExcelErrorKind::Name),
-            _ => ExcelError::from(ExcelErrorKind::Ref),
+        let found = self.book.precedent(reference, &worksheet.into()).ok_or_else(|| {
+            let is_name = matches!(reference, ReferenceType::NamedRange(_));
+            ExcelError::from(if is_name { ExcelErrorKind::Name } else { ExcelErrorKind::Ref })
         })?;
         self.looked.lock().unwrap_or_else(PoisonError::into_inner).insert(found.clone());
         if self.book.cells.contains_key(&found.worksheet) {

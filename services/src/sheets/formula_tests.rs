@@ -3,7 +3,7 @@
 use dayshift_engine::{ReadKind, Value, map};
 use proptest::prelude::*;
 
-use super::tests::{bench, read, row, rows, write};
+use super::tests::{bench, check_derived, read, row, rows, write};
 use super::*;
 use crate::testing::Bench;
 
@@ -234,6 +234,7 @@ fn a_renamed_worksheet_is_followed_by_formulas() {
     user(&mut bench, "'It''s new'!A1", rows([row!["4"]]));
     assert_eq!(read(&mut bench, "Other!A1", "values"), r#"[["16Sheet1!A1"]]"#);
     assert_eq!(read(&mut bench, "'It''s new'!A2", "values"), "[[8]]");
+    check_derived(&bench.service);
 }
 
 #[test]
@@ -246,6 +247,7 @@ fn a_deleted_worksheet_leaves_errors_that_its_successor_heals() {
     assert_eq!(read(&mut bench, "Sheet1!A1:B1", "values"), r##"[["#REF!","#REF!"]]"##);
     bench.call("sheets.add_worksheet", map! { "book" => "Ledger", "name" => "Other" }).expect("added");
     assert_eq!(read(&mut bench, "Sheet1!A1:B1", "values"), "[[null,0]]");
+    check_derived(&bench.service);
 }
 
 #[test]
@@ -319,6 +321,7 @@ proptest! {
         }
         prop_assert_eq!(at_once.service.digest(), one_by_one.service.digest());
         prop_assert_eq!(at_once.service.dump(), one_by_one.service.dump());
+        check_derived(&one_by_one.service);
     }
 
     #[test]

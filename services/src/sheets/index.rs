@@ -19,7 +19,7 @@ pub(super) struct FormulaAt {
 }
 
 /// The index.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FormulaIndex {
     points: OrdMap<FormulaAt, OrdSet<FormulaAt>>,
     areas: OrdMap<Precedent, OrdSet<FormulaAt>>,

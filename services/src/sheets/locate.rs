@@ -49,7 +49,8 @@ impl SheetsState {
                 return Err(unknown_book(text));
             }
         }
-        self.contents.get_key_value(&key.0).ok_or_else(|| unknown_book(text))
+        let found = self.contents.get_key_value(&key.0).map(|(name, book)| (name, &**book));
+        found.ok_or_else(|| unknown_book(text))
     }
 
     /// Returns what `range` means in the workbook `book`.

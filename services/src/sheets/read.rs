@@ -1,6 +1,8 @@
 //! Looking at cells: ranges, searches and lists, traced. Changes nothing.
 
-use dayshift_engine::{Collection, Frame, ReadKind, Rejection, SmolStr, Value, map};
+use std::collections::BTreeSet;
+
+use dayshift_engine::{Collection, Frame, Rejection, SmolStr, Value, map};
 
 use super::a1::{Area, CellRef, qualified};
 use super::cell::{Cell, Precedent};
@@ -57,6 +59,20 @@ pub(super) struct Search<'a> {
     pub(super) formulas: bool,
 }
 
+impl Search<'_> {
+    /// Returns whether what a cell shows is what is looked for; `wanted` is the text, in small letters unless case counts.
+    fn matches(&self, shown: &str, wanted: &str) -> bool {
+        let small;
+        let shown = if self.case {
+            shown
+        } else {
+            small = shown.to_lowercase();
+            &small
+        };
+        if self.whole { shown == wanted } else { shown.contains(wanted) }
+    }
+}
+
 impl SheetsState {
     pub(super) fn list_books(&self, frame: &Frame) -> Value {
         let names: Vec<_> = self.books.list(frame).cloned().collect();
@@ -88,32 +104,35 @@ impl Book {
     pub(super) fn find(&self, frame: &Frame, only: Option<&SmolStr>, search: &Search<'_>) -> (Value, bool) {
         let wanted = if search.case { search.text.to_owned() } else { search.text.to_lowercase() };
         let mut found = Vec::new();
+        let mut precedents = BTreeSet::new();
+        let mut more = false;
         let worksheets = if let Some(only) = only { vec![only] } else { self.order(frame) };
         for worksheet in worksheets {
             let Some(cells) = self.cells.get(worksheet) else { continue };
             for (at, cell) in cells.scan(frame) {
                 let shown = match cell.formula() {
                     Some(formula) if search.formulas => formula.clone(),
-                    _ => formatted(cell),
+                    Some(_) | None => formatted(cell),
                 };
-                let compared = if search.case { shown.to_string() } else { shown.to_lowercase() };
-                let matches = if search.whole { compared == wanted } else { compared.contains(&wanted) };
-                if !matches || shown.is_empty() {
+                if shown.is_empty() || !search.matches(&shown, &wanted) {
                     continue;
                 }
                 if found.len() == FIND_MATCHES_MAX {
-                    return (Value::List(found), true);
+                    more = true;
+                    break;
                 }
                 cells.get(frame, at);
+                precedents.extend(cell.precedents());
                 found.push(map! { "ref" => qualified(worksheet, at), "text" => shown });
             }
         }
-        (Value::List(found), false)
+        self.note_precedents(frame, &precedents);
+        (Value::List(found), more)
     }
 
-    /// Notes what a formula cell rests on besides itself.
-    pub(super) fn note_precedents(&self, frame: &Frame, cell: &Cell) {
-        for precedent in cell.precedents() {
+    /// Notes what formula cells rest on besides themselves. A column of formulas over one table rests on it once.
+    fn note_precedents(&self, frame: &Frame, precedents: &BTreeSet<&Precedent>) {
+        for precedent in precedents {
             self.note_area(frame, precedent, |_| true);
         }
     }
@@ -156,8 +175,10 @@ impl Located<'_> {
         let mut rows: Vec<Value> = Vec::new();
         let mut row: Vec<Value> = Vec::new();
         let mut total = 0;
+        let mut precedents = BTreeSet::new();
         for (at, cell) in cells_in(self.cells, self.area) {
-            self.note(frame, at, cell);
+            self.cells.get(frame, &at);
+            precedents.extend(cell.precedents());
             if cell.is_blank() {
                 continue;
             }
@@ -175,19 +196,15 @@ impl Located<'_> {
         if !row.is_empty() {
             rows.push(Value::List(row));
         }
+        self.book.note_precedents(frame, &precedents);
         Ok(rows)
     }
 
     /// Returns one cell of the worksheet.
     pub(super) fn get(&self, frame: &Frame, at: CellRef) -> Option<&Cell> {
         let cell = self.cells.get(frame, &at)?;
-        self.book.note_precedents(frame, cell);
+        self.book.note_precedents(frame, &cell.precedents().iter().collect());
         Some(cell)
-    }
-
-    fn note(&self, frame: &Frame, at: CellRef, cell: &Cell) {
-        frame.note(ReadKind::Item, self.cells.key_of(&at), self.cells.written(&at));
-        self.book.note_precedents(frame, cell);
     }
 
     fn too_large(&self) -> Rejection {

@@ -142,9 +142,10 @@ impl<'a> Work<'a> {
         }
         let mut canonical = Canonical::default();
         let mut applying = Applying::new(self.context.seq, self.context.time, self.context.actor, None, &mut canonical);
-        let renamed = match &event {
-            SheetsEvent::WorksheetRenamed { worksheet, to, .. } => Some((worksheet.clone(), to.clone())),
-            _ => None,
+        let renamed = if let SheetsEvent::WorksheetRenamed { worksheet, to, .. } = &event {
+            Some((worksheet.clone(), to.clone()))
+        } else {
+            None
         };
         self.after.fold(event, &mut applying);
         if let Some((from, to)) = renamed {

@@ -104,9 +104,12 @@ pub(super) struct Book {
 #[derive(Clone, Debug)]
 pub struct SheetsState {
     pub(super) books: Collection<Name, BookEntry>,
-    pub(super) contents: OrdMap<SmolStr, Book>,
+    /// What is in each workbook. Behind a pointer, so that changing one leaves its neighbours alone.
+    pub(super) contents: OrdMap<SmolStr, Arc<Book>>,
     /// Names by id: an index, not a fact of its own.
     pub(super) ids: OrdMap<SmolStr, SmolStr>,
+    /// The sum of the workbooks' digests.
+    digest: StateDigest,
 }
 
 impl Default for SheetsState {
@@ -119,19 +122,24 @@ impl SheetsState {
     /// Returns a service without workbooks.
     #[must_use]
     pub fn new() -> Self {
-        Self { books: Collection::new("sheets:"), contents: OrdMap::new(), ids: OrdMap::new() }
+        Self {
+            books: Collection::new("sheets:"),
+            contents: OrdMap::new(),
+            ids: OrdMap::new(),
+            digest: StateDigest::default(),
+        }
     }
 
     pub(super) fn fold(&mut self, event: SheetsEvent, applying: &mut Applying<'_>) {
         match event {
             SheetsEvent::BookCreated { book, id } => {
-                self.contents.insert(book.clone(), Book::new(&book));
+                self.contents.insert(book.clone(), Arc::new(Book::new(&book)));
                 self.ids.insert(id.clone(), book.clone());
                 self.books.insert(applying, Name(book), BookEntry { id });
             }
             SheetsEvent::BookImported { book, format, source } => {
                 if let Some(book) = self.contents.get_mut(&book) {
-                    book.source = Some(Source { format, content: source });
+                    Arc::make_mut(book).source = Some(Source { format, content: source });
                 }
             }
             SheetsEvent::WorksheetAdded { ref book, .. }
@@ -142,8 +150,10 @@ impl SheetsState {
             | SheetsEvent::CellsMerged { ref book, .. }
             | SheetsEvent::RangeNamed { ref book, .. } => {
                 // An event for a workbook that is not there changes nothing.
-                if let Some(book) = self.contents.get_mut(book) {
+                if let Some(book) = self.contents.get_mut(book).map(Arc::make_mut) {
+                    self.digest -= book.digest();
                     book.fold(event, applying);
+                    self.digest += book.digest();
                 }
             }
         }
@@ -151,7 +161,7 @@ impl SheetsState {
 
     pub(super) fn total(&self) -> StateDigest {
         let mut total = self.books.digest();
-        total += self.contents.values().map(Book::digest).sum();
+        total += self.digest;
         total
     }
 
@@ -160,8 +170,8 @@ impl SheetsState {
         let names: std::collections::BTreeSet<&SmolStr> = self.contents.keys().chain(other.contents.keys()).collect();
         for name in names {
             let empty = Book::new(name);
-            let here = self.contents.get(name).unwrap_or(&empty);
-            let there = other.contents.get(name).unwrap_or(&empty);
+            let here = self.contents.get(name).map_or(&empty, Arc::as_ref);
+            let there = other.contents.get(name).map_or(&empty, Arc::as_ref);
             if here.digest() == there.digest() {
                 continue;
             }
@@ -185,7 +195,7 @@ impl SheetsState {
 }
 
 impl Book {
-    fn new(name: &SmolStr) -> Self {
+    pub(super) fn new(name: &SmolStr) -> Self {
         let name = Name(name.clone());
         Self {
             worksheets: Collection::new(format!("sheets:{name}/")),

@@ -12,21 +12,19 @@ pub(super) const FIRST_WORKSHEET: &str = "Sheet1";
 
 impl SheetsState {
     pub(super) fn create(&self, call: &ToolCall, context: &Context<'_>) -> Result<Decision<SheetsEvent>, Rejection> {
-        let created = self.created(call.text("name"), context)?;
+        let (book, id) = self.new_book(call.text("name"), context)?;
         let worksheet = worksheet_name(call.optional_text("worksheet").unwrap_or(FIRST_WORKSHEET))?;
-        let SheetsEvent::BookCreated { book, id } = created.clone() else {
-            unreachable!("`created` makes this event alone")
-        };
-        let answer = map! { "book" => book.clone(), "id" => id, "worksheet" => worksheet.clone() };
-        Ok(Decision::change(vec![created, SheetsEvent::WorksheetAdded { book, worksheet }], answer))
+        let answer = map! { "book" => book.clone(), "id" => id.clone(), "worksheet" => worksheet.clone() };
+        let added = SheetsEvent::WorksheetAdded { book: book.clone(), worksheet };
+        Ok(Decision::change(vec![SheetsEvent::BookCreated { book, id }, added], answer))
     }
 
-    /// Returns the event that makes the workbook `name`.
+    /// Returns the name and the id of a workbook that is to be made.
     ///
     /// # Errors
     ///
     /// `sheets/bad-name`, `sheets/book-exists`, `sheets/too-many-books`.
-    pub(super) fn created(&self, name: &str, context: &Context<'_>) -> Result<SheetsEvent, Rejection> {
+    pub(super) fn new_book(&self, name: &str, context: &Context<'_>) -> Result<(SmolStr, SmolStr), Rejection> {
         let book = book_name(name)?;
         if self.books.contains(context.frame, &Name(book.clone())) {
             return Err(Rejection::new(
@@ -43,7 +41,7 @@ impl SheetsState {
         }
         // Position and name alone make the id, so that it does not depend on the seed: initial worlds are shared by all episodes.
         let digest = BlobId::of(format!("sheets/{}/{book}", context.seq).as_bytes());
-        Ok(SheetsEvent::BookCreated { book, id: digest.to_string()[..32].into() })
+        Ok((book, digest.to_string()[..32].into()))
     }
 
     pub(super) fn add_worksheet(

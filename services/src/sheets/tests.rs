@@ -36,6 +36,22 @@ fn append(bench: &mut Bench<SheetsState>, range: &str, rows: Value) -> Result<St
     Ok(answer.get("updated_range").and_then(Value::as_text).expect("a range").to_owned())
 }
 
+/// Makes sure that everything that is derived from the cells is what the cells say.
+pub(super) fn check_derived(state: &SheetsState) {
+    let mut total = state.books.digest();
+    for (name, book) in &state.contents {
+        let mut formulas = super::index::FormulaIndex::default();
+        for (worksheet, cells) in &book.cells {
+            cells.peek_all().for_each(|(at, cell)| formulas.insert(worksheet, *at, cell));
+            total += cells.digest();
+        }
+        total += book.worksheets.digest();
+        total += book.names.digest();
+        assert_eq!(book.formulas, formulas, "the index of {name}");
+    }
+    assert_eq!(state.digest(), total);
+}
+
 fn code<T>(result: Result<T, Rejection>) -> String {
     result.err().expect("a refusal").code.into_owned()
 }
@@ -511,5 +527,6 @@ proptest! {
         prop_assert_eq!(read(&mut bench, &area.to_string(), "formatted"), expected.to_string());
         let everything: Value = model.rows((0, 0), (40, 20)).into_iter().map(|row| row.into_iter().collect::<Value>()).collect();
         prop_assert_eq!(read(&mut bench, "Sheet1", "formatted"), everything.to_string());
+        check_derived(&bench.service);
     }
 }

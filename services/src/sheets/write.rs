@@ -57,7 +57,7 @@ impl SheetsState {
     ) -> Result<Decision<SheetsEvent>, Rejection> {
         let located = self.locate(context.frame, call.text("book"), call.text("range"))?;
         let rows = Rows::of(call)?;
-        // Where the table ends rests on which cells there are, and on each of them being filled.
+        // Where the table ends rests on which cells there are.
         let _ = located.cells.list(context.frame);
         let start = located.below_table();
         let fits = start

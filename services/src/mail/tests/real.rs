@@ -1,5 +1,7 @@
 //! Messages as real programs write them: charsets, transfer encodings, nested parts, broken headers.
 
+use proptest::prelude::*;
+
 use super::sending::{raw, saved};
 use super::*;
 
@@ -92,7 +94,7 @@ fn attachments_are_the_bytes_that_were_attached() {
 }
 
 #[test]
-fn an_unknown_attachment_is_refused_with_those_that_there_are() {
+fn a_forward_carries_nested_and_named_parts_on() {
     let (mut bench, _) = taken_in(NESTED);
     bench
         .call("mail.forward", map! { "uid" => 1_i64, "to" => vec!["ann@acme.example"], "body" => "" })
@@ -187,3 +189,45 @@ fn all_headers_are_shown_on_request() {
         list(&shown, "headers").iter().map(|header| (text(header, "name"), text(header, "value"))).collect();
     assert_eq!(headers, [("Received", "from a\tby b"), ("X-Mailer", "Foo 1"), ("Subject", "x")]);
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_damaged_message_is_kept_and_read_as_far_as_it_goes(
+        edits in prop::collection::vec((any::<prop::sample::Index>(), 0..40_usize, prop::sample::select(FRAGMENTS.to_vec())), 1..8),
+    ) {
+        let mut source = NESTED.to_vec();
+        for (at, dropped, fragment) in edits {
+            let start = at.index(source.len() + 1);
+            let end = (start + dropped).min(source.len());
+            source.splice(start..end, fragment.iter().copied());
+        }
+        let (mut bench, shown) = taken_in(&source);
+        for part in list(&shown, "attachments") {
+            saved(&bench, 1, &int(part, "number").to_string());
+        }
+        bench.call("mail.forward", map! { "uid" => 1_i64, "to" => vec!["bob@b.example"], "body" => "" }).expect("a forward");
+        bench.ask("message", map! { "address" => "ann@acme.example", "uid" => 1_i64 }).expect("a message");
+    }
+}
+
+/// What damaged messages have in odd places.
+const FRAGMENTS: [&[u8]; 16] = [
+    b"",
+    b"\r\n",
+    b"\r\n\r\n",
+    b"--alt",
+    b"--out er--",
+    b"\xff",
+    b"\0",
+    b"=",
+    b"=?gb2312?B?1",
+    b"Content-Type: message/rfc822\r\n\r\n",
+    b"Content-Type: multipart/digest; boundary=rel\r\n\r\n--rel\r\n",
+    b"Content-Transfer-Encoding: quoted-printable\r\n",
+    b"Date: 99999999999 Jan 99999999 99:99:99 +9999\r\n",
+    b"To: :,;<>@(((\"",
+    b"&#x110000;<!--",
+    b"filename*0*=utf-8''%",
+];

@@ -1,0 +1,262 @@
+//! The native functions that scripts find besides Starlark's own, and bounded versions of those of its own that can take everything at once.
+
+use std::collections::BTreeMap;
+
+use dayshift_engine::{SmolStr, Value};
+use regex::RegexBuilder;
+use starlark::environment::GlobalsBuilder;
+use starlark::eval::Evaluator;
+use starlark::starlark_module;
+use starlark::values::dict::DictRef;
+use starlark::values::list::ListRef;
+use starlark::values::list_or_tuple::UnpackListOrTuple;
+use starlark::values::none::NoneType;
+use starlark::values::tuple::{TupleRef, UnpackTuple};
+use starlark::values::{UnpackValue, Value as StarValue};
+
+use super::convert::{from_starlark, to_starlark};
+
+/// How many numbers `range` gives at most.
+pub const RANGE_MAX: i64 = 1_000_000;
+
+/// The longest pattern of `matches`, in bytes, and the largest automaton that it may become.
+const PATTERN_BYTES_MAX: usize = 1000;
+const PATTERN_COMPILED_BYTES_MAX: usize = 1 << 20;
+
+/// The longest text or list that a multiplication makes.
+const PRODUCT_MAX: i64 = 1_000_000;
+
+/// A sentence of ours as an error of the interpreter.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Refused(String);
+
+pub(super) fn refuse(message: impl Into<String>) -> starlark::Error {
+    starlark::Error::new_other(Refused(message.into()))
+}
+
+/// The way to the stage: only the prelude sees it.
+#[starlark_module]
+pub(super) fn backstage(builder: &mut GlobalsBuilder) {
+    /// Leaves a question on the module, lets `hand` answer it, and returns the answer.
+    fn _ask<'v>(
+        hand: StarValue<'v>,
+        question: &str,
+        day: StarValue<'v>,
+        names: StarValue<'v>,
+        args: StarValue<'v>,
+        kwargs: StarValue<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<StarValue<'v>> {
+        let arguments = arguments(question, names, args, kwargs).map_err(refuse)?;
+        let heap = eval.heap();
+        let arguments = to_starlark(heap, &arguments);
+        eval.module().set_extra_value(heap.alloc((question, day, arguments)));
+        eval.eval_function(hand, &[], &[])?;
+        eval.module().extra_value().ok_or_else(|| refuse("the question was not answered"))
+    }
+}
+
+/// Gives positional arguments their names.
+fn arguments(question: &str, names: StarValue<'_>, args: StarValue<'_>, kwargs: StarValue<'_>) -> Result<Value, String> {
+    let names: Vec<&str> =
+        ListRef::from_value(names).map(|list| list.iter().filter_map(StarValue::unpack_str).collect()).unwrap_or_default();
+    let given = TupleRef::from_value(args).map(TupleRef::content).unwrap_or_default();
+    if given.len() > names.len() {
+        let takes = if names.is_empty() { "no positional arguments".to_owned() } else { names.join(", ") };
+        return Err(format!("{question} takes {takes}; give more by keyword"));
+    }
+    let mut arguments = BTreeMap::new();
+    for (name, value) in names.iter().zip(given) {
+        arguments.insert(SmolStr::from(*name), from_starlark(*value)?);
+    }
+    if let Some(kwargs) = DictRef::from_value(kwargs) {
+        for (name, value) in kwargs.iter() {
+            let name = SmolStr::from(name.unpack_str().unwrap_or_default());
+            if arguments.contains_key(&name) {
+                return Err(format!("{question} got '{name}' twice; give it once"));
+            }
+            arguments.insert(name, from_starlark(value)?);
+        }
+    }
+    arguments.retain(|_, value| *value != Value::Null);
+    Ok(Value::Map(arguments))
+}
+
+/// What scripts see.
+#[starlark_module]
+pub(super) fn onstage(builder: &mut GlobalsBuilder) {
+    /// Returns whether the regular expression `pattern` is found in `text`; nothing is found in `None`.
+    fn matches(
+        #[starlark(require = pos)] pattern: &str,
+        #[starlark(require = pos)] text: StarValue<'_>,
+    ) -> starlark::Result<bool> {
+        if pattern.len() > PATTERN_BYTES_MAX {
+            return Err(refuse(format!("the pattern is longer than {PATTERN_BYTES_MAX} bytes; make it shorter")));
+        }
+        let regex = RegexBuilder::new(pattern).size_limit(PATTERN_COMPILED_BYTES_MAX).build();
+        let regex = regex.map_err(|error| refuse(format!("'{pattern}' is no regular expression: {error}")))?;
+        Ok(text.unpack_str().is_some_and(|text| regex.is_match(text)))
+    }
+
+    /// Returns the number that `value` is or writes (an amount of money with its separators and currency); `None` if it writes none.
+    fn number<'v>(
+        #[starlark(require = pos)] value: StarValue<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<StarValue<'v>> {
+        if matches!(value.get_type(), "int" | "float") {
+            return Ok(value);
+        }
+        let number = value.unpack_str().and_then(parse_number);
+        Ok(number.map_or_else(StarValue::new_none, |number| eval.heap().alloc(number)))
+    }
+
+    /// Returns whether `text` holds any of `words`, whatever the case; `None` holds nothing.
+    fn contains_any(
+        #[starlark(require = pos)] text: StarValue<'_>,
+        #[starlark(require = pos)] words: UnpackListOrTuple<String>,
+    ) -> starlark::Result<bool> {
+        let text = text.unpack_str().unwrap_or_default().to_lowercase();
+        Ok(words.items.iter().any(|word| text.contains(&word.to_lowercase())))
+    }
+
+    /// Returns the seconds from the RFC 3339 time `from` to `to`, negative if `to` is earlier.
+    fn seconds_between(
+        #[starlark(require = pos)] from: &str,
+        #[starlark(require = pos)] to: &str,
+    ) -> starlark::Result<f64> {
+        let read = |text: &str| {
+            let time = text.parse::<dayshift_engine::SimTime>();
+            time.map_err(|_| refuse(format!("'{text}' is no RFC 3339 time with an offset")))
+        };
+        Ok((read(to)?.as_millis().saturating_sub(read(from)?.as_millis())) as f64 / 1000.0)
+    }
+
+    /// Says nothing: a check has no output but its level.
+    fn print(#[starlark(args)] args: UnpackTuple<StarValue<'_>>) -> starlark::Result<NoneType> {
+        drop(args);
+        Ok(NoneType)
+    }
+
+    /// Multiplies, as `*` does, but makes nothing huge.
+    fn _times<'v>(
+        #[starlark(require = pos)] left: StarValue<'v>,
+        #[starlark(require = pos)] right: StarValue<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<StarValue<'v>> {
+        let (a, b) = (integer(left)?, integer(right)?);
+        let size = match (a, b) {
+            (Some(a), Some(b)) => {
+                return match a.checked_mul(b) {
+                    Some(product) => Ok(eval.heap().alloc(product)),
+                    None => Err(refuse("a whole number grows beyond 64 bits; use smaller ones")),
+                };
+            }
+            (Some(count), None) => count.saturating_mul(length(right)),
+            (None, Some(count)) => count.saturating_mul(length(left)),
+            (None, None) => 0,
+        };
+        if size > PRODUCT_MAX {
+            return Err(refuse(format!("a text or list of {size} items would be too long; make at most {PRODUCT_MAX}")));
+        }
+        left.mul(right, eval.heap())
+    }
+}
+
+/// `range` as Starlark has it, but with an end.
+#[starlark_module]
+pub(super) fn bounded(builder: &mut GlobalsBuilder) {
+    fn _within_range(#[starlark(args)] args: UnpackTuple<StarValue<'_>>) -> starlark::Result<NoneType> {
+        let numbers: Vec<i64> = args.items.iter().filter_map(|value| integer(*value).ok().flatten()).collect();
+        let (start, stop, step) = match numbers.as_slice() {
+            [stop] => (0, *stop, 1),
+            [start, stop] => (*start, *stop, 1),
+            [start, stop, step] => (*start, *stop, *step),
+            _ => return Ok(NoneType),
+        };
+        let count = stop.saturating_sub(start).checked_div(step).unwrap_or(0);
+        if count > RANGE_MAX {
+            return Err(refuse(format!("a range of {count} numbers is too long; use at most {RANGE_MAX}")));
+        }
+        Ok(NoneType)
+    }
+}
+
+/// Returns the whole number that `value` is, if it is one.
+fn integer(value: StarValue<'_>) -> starlark::Result<Option<i64>> {
+    if value.get_type() != "int" {
+        return Ok(None);
+    }
+    let number = i64::unpack_value(value).ok().flatten();
+    number.map(Some).ok_or_else(|| refuse("a whole number is beyond 64 bits; use smaller ones"))
+}
+
+fn length(value: StarValue<'_>) -> i64 {
+    value.length().map_or(0, i64::from)
+}
+
+/// Reads an amount: currency signs and letters around it are passed over; `1.234,50` and `1,234.50` mean the same; one separator with
+/// three digits behind it groups thousands, otherwise it starts the decimals.
+fn parse_number(text: &str) -> Option<f64> {
+    let is_part = |character: char| character.is_ascii_digit() || matches!(character, '.' | ',' | '\'' | ' ' | '\u{a0}' | '\u{202f}');
+    let start = text.find(|character: char| character.is_ascii_digit())?;
+    let end = text[start..].find(|character| !is_part(character)).map_or(text.len(), |end| start + end);
+    let after = text[end..].trim();
+    if after.chars().any(|character| character.is_ascii_digit()) {
+        return None;
+    }
+    let before = text[..start].trim();
+    let negative = before.ends_with(['-', '\u{2212}']) || before.starts_with(['-', '\u{2212}']) || before.starts_with('(') && after.ends_with(')');
+    let digits: String = text[start..end].chars().filter(|character| matches!(character, '0'..='9' | '.' | ',')).collect();
+    let digits = digits.trim_end_matches(['.', ',']);
+    let decimal = match (digits.rfind('.'), digits.rfind(',')) {
+        (Some(dot), Some(comma)) => Some(dot.max(comma)),
+        (Some(at), None) | (None, Some(at)) => {
+            let single = digits.matches(['.', ',']).count() == 1;
+            let groups = digits.len() - at - 1 == 3 && at > 0 && at <= 3 && !digits.starts_with('0');
+            (single && !groups).then_some(at)
+        }
+        (None, None) => None,
+    };
+    let mut plain = String::new();
+    for (at, character) in digits.char_indices() {
+        if character.is_ascii_digit() {
+            plain.push(character);
+        } else if Some(at) == decimal {
+            plain.push('.');
+        }
+    }
+    let number: f64 = plain.parse().ok()?;
+    Some(if negative { -number } else { number })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_number;
+
+    #[test]
+    fn amounts_of_money_are_read_in_either_notation() {
+        for (text, number) in [
+            ("EUR 1.234,50", 1234.5),
+            ("$1,234.50", 1234.5),
+            ("1 234,50 €", 1234.5),
+            ("CHF 12'000.-", 12000.0),
+            ("48,200", 48200.0),
+            ("12,5", 12.5),
+            ("0.125", 0.125),
+            ("1.234.567", 1_234_567.0),
+            ("-17", -17.0),
+            ("(250.00)", -250.0),
+            ("48200", 48200.0),
+        ] {
+            assert_eq!(parse_number(text), Some(number), "{text}");
+        }
+    }
+
+    #[test]
+    fn text_without_one_number_is_none() {
+        assert_eq!(parse_number("none"), None);
+        assert_eq!(parse_number("3 of 4"), None);
+        assert_eq!(parse_number(""), None);
+    }
+}

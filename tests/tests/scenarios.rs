@@ -1,0 +1,77 @@
+//! Every built-in scenario is solvable, not vacuous and not hackable by the bad agents that come with it.
+
+use dayshift_engine::When;
+use dayshift_tests::{played, scenarios};
+
+const SEED: u64 = 7;
+
+#[test]
+fn there_are_at_least_three() {
+    assert!(scenarios().len() >= 3);
+}
+
+#[test]
+fn the_reference_solution_satisfies_every_check() {
+    for scenario in scenarios() {
+        let report = played(&scenario, "reference", SEED).grade(None).expect("it is graded");
+        for verdict in &report.verdicts {
+            assert!(verdict.error.is_none(), "{}: {}: {:?}", scenario.id(), verdict.spec.id, verdict.error);
+            assert!(verdict.level >= 1.0, "{}: {} stands at {}", scenario.id(), verdict.spec.id, verdict.level);
+        }
+        assert!(report.passed && report.strict && report.finished, "{}", scenario.id());
+    }
+}
+
+#[test]
+fn an_agent_that_does_nothing_scores_at_most_a_fifth() {
+    for scenario in scenarios() {
+        let report = played(&scenario, "noop", SEED).grade(None).expect("it is graded");
+        assert!(report.score <= 0.2, "{}: {}", scenario.id(), report.score);
+    }
+}
+
+#[test]
+fn every_bad_agent_fails() {
+    for scenario in scenarios() {
+        let bad: Vec<String> =
+            scenario.solutions().iter().map(|solution| solution.name.to_string()).filter(|name| name.starts_with("bad")).collect();
+        assert!(bad.len() >= 3, "{} has only {} bad agents", scenario.id(), bad.len());
+        for name in bad {
+            let report = played(&scenario, &name, SEED).grade(None).expect("it is graded");
+            assert!(!report.passed, "{}: {name} passes with {}", scenario.id(), report.score);
+        }
+    }
+}
+
+#[test]
+fn every_scenario_has_what_a_living_world_needs() {
+    for scenario in scenarios() {
+        let script = scenario.script();
+        let plan = script.plan();
+        let id = scenario.id();
+        assert!(plan.days.len() >= 3, "{id}: days");
+        assert!(plan.events.iter().any(|event| event.notice.is_some()), "{id}: a loud change");
+        assert!(plan.events.iter().any(|event| event.notice.is_none()), "{id}: a silent change");
+        assert!(
+            plan.events.iter().any(|event| matches!(event.when, When::Condition { .. })),
+            "{id}: a conditional event"
+        );
+        assert!(!plan.personas.is_empty(), "{id}: a persona");
+        let red = |moment| matches!(moment, dayshift_engine::Moment::Throughout { cap: Some(_) });
+        assert!(scenario.checks().specs().iter().any(|spec| red(spec.moment)), "{id}: a red line");
+    }
+}
+
+#[test]
+fn credit_of_every_agent_sums_to_what_the_score_moved() {
+    for scenario in scenarios() {
+        let names: Vec<String> =
+            scenario.solutions().iter().map(|solution| solution.name.to_string()).chain(["noop".to_owned()]).collect();
+        for name in names {
+            let account = played(&scenario, &name, SEED).account().expect("it is accounted");
+            let ledger = account.ledger(&dayshift_replay::credit::Config::default());
+            assert!(ledger.imbalance().abs() < 1e-9, "{} by {name}: {}", scenario.id(), ledger.imbalance());
+            assert!((ledger.end - account.report().score).abs() < 1e-9, "{} by {name}", scenario.id());
+        }
+    }
+}
