@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use dayshift_engine::{Input, Seed, Seq, Step};
+use dayshift_engine::{Seed, Seq, Step, Value};
 use dayshift_replay::credit::Config;
 use dayshift_runs::{LiveRun, Run, RunError, Summary};
-use dayshift_scenarios::Scenario;
-use dayshift_scenarios::agents::{self, Agent};
+use dayshift_scenarios::{Agent, Scenario};
 use dayshift_services::Office;
+use dayshift_stores::BranchId;
 
 use crate::commands::{self, Desk};
 use crate::show;
@@ -80,7 +80,9 @@ fn player(scenario: &Scenario<Office>, name: &str) -> Result<Box<dyn Agent>, Fai
             let scripted = scenario.scripted(path, &bytes).map_err(RunError::Scenario)?;
             Ok(Box::new(scripted))
         }
-        Some((kind, _)) => Err(bad(format!("there is no kind of agent '{kind}'; use reference, noop, script:FILE or a solution's name"))),
+        Some((kind, _)) => Err(bad(format!(
+            "there is no kind of agent '{kind}'; use reference, noop, script:FILE or a solution's name"
+        ))),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
-use dayshift_engine::{BlobId, Blobs, Episode, Head, MemoryBlobs, Request, Seed, Seq, Step};
+use dayshift_engine::{BlobId, Blobs, Episode, Head, MemoryBlobs, Seed, Seq, Step};
 use dayshift_scenarios::Scenario;
 use dayshift_services::Office;
 use dayshift_stores::{Append, BranchId, BranchInfo, Finding, NewBranch, Parent, PortableLog, Store};

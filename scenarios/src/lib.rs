@@ -23,6 +23,7 @@ pub use language::{
     CALL_DEPTH_MAX, HEAP_BYTES_MAX, NESTING_MAX, RANGE_MAX, SOURCE_BYTES_MAX, STATEMENTS_MAX, TICKS_MAX, Vocabulary,
 };
 pub use library::{built_in, built_in_names};
+pub use manifest::{ITEMS_MAX, NAME_BYTES_MAX, Person, Requirement, THRESHOLD_DEFAULT};
 pub use package::{
     PACKAGE_BYTES_MAX, PACKAGE_DEPTH_MAX, PACKAGE_FILE_BYTES_MAX, PACKAGE_FILES_MAX, PACKAGE_PATH_BYTES_MAX, Package,
     PackageError,
@@ -33,5 +34,4 @@ pub use script::{REACTION_CALLS_MAX, ScenarioScript};
 pub use setup::SetupCall;
 pub use solution::{Solution, SolutionCall, SolutionTurn};
 pub use times::DURATION_DAYS_MAX;
-pub use manifest::{ITEMS_MAX, NAME_BYTES_MAX, Person, Requirement, THRESHOLD_DEFAULT};
 pub use yaml::{YAML_BYTES_MAX, YAML_NODES_MAX};

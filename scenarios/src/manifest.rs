@@ -24,8 +24,24 @@ pub const NAME_BYTES_MAX: usize = 64;
 pub const THRESHOLD_DEFAULT: f64 = 0.75;
 
 const KEYS: [&str; 18] = [
-    "id", "title", "family", "request", "requirements", "agent", "office", "people", "clock", "epoch", "days", "closes",
-    "channels", "events", "limits", "threshold", "checks", "description",
+    "id",
+    "title",
+    "family",
+    "request",
+    "requirements",
+    "agent",
+    "office",
+    "people",
+    "clock",
+    "epoch",
+    "days",
+    "closes",
+    "channels",
+    "events",
+    "limits",
+    "threshold",
+    "checks",
+    "description",
 ];
 
 /// One thing that the request asks for, in words, so that checks can be held against it.
@@ -120,7 +136,8 @@ impl<'a> Manifest<'a> {
             None => Person { name: "agent".into(), display: String::new(), address: SmolStr::default(), role: None },
         };
         let (people, personas) = people(&fields, report, &agent);
-        let limits = fields.get("limits").map(|node| node.fields(report, "limits", &["turns_per_day", "calls_per_turn"]));
+        let limits =
+            fields.get("limits").map(|node| node.fields(report, "limits", &["turns_per_day", "calls_per_turn"]));
         let limit = |key: &str| limits.as_ref().and_then(|limits| whole(limits, key, report));
         let checks = checks(&fields, report, &calendar, &requirements);
         Self {
@@ -152,7 +169,8 @@ impl<'a> Manifest<'a> {
 pub(crate) fn name_of(fields: &Fields<'_>, key: &str, report: &Report<'_>) -> SmolStr {
     let name = fields.need_text(key);
     let Some(node) = fields.get(key) else { return name };
-    let good = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || "-_.".contains(character);
+    let good =
+        |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || "-_.".contains(character);
     if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(good) {
         let message = format!("'{name}' is no name");
         let remedy = format!("use 1 to {NAME_BYTES_MAX} of a-z, 0-9, '-', '_' and '.'");
@@ -183,7 +201,9 @@ fn id(fields: &Fields<'_>, report: &Report<'_>, package: &Package) -> SmolStr {
     let id = name_of(fields, "id", report);
     let place = fields.get("id").map(|node| node.place).unwrap_or_default();
     let version = id.rsplit_once("-v").map(|(_, version)| version);
-    if !id.is_empty() && !version.is_some_and(|version| !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit())) {
+    if !id.is_empty()
+        && !version.is_some_and(|version| !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit()))
+    {
         report.add("scenario/bad-id", place, format!("the id '{id}' has no version"), "let it end in -v1, -v2, …");
     }
     if let Some(folder) = package.name().filter(|folder| *folder != id && !id.is_empty()) {
@@ -296,11 +316,7 @@ fn person(fields: &Fields<'_>, report: &Report<'_>) -> Person {
     Person { name, display, address: address.to_lowercase().into(), role: fields.text("role") }
 }
 
-fn people<'a>(
-    fields: &Fields<'a>,
-    report: &'a Report<'a>,
-    agent: &Person,
-) -> (Vec<Person>, Vec<PersonaEntry<'a>>) {
+fn people<'a>(fields: &Fields<'a>, report: &'a Report<'a>, agent: &Person) -> (Vec<Person>, Vec<PersonaEntry<'a>>) {
     const KEYS: [&str; 10] =
         ["name", "display", "address", "role", "persona", "function", "delay", "wakes", "watches", "sees"];
     let (mut people, mut personas): (Vec<Person>, Vec<PersonaEntry<'a>>) = (Vec::new(), Vec::new());
@@ -393,13 +409,16 @@ fn checks(
         };
         let moment = check_moment(&fields, report, calendar, cap);
         let title = fields.need_text("title").into();
-        checks.push(CheckEntry {
-            spec: dayshift_engine::CheckSpec { id, title, weight, requirement, moment },
-            function,
-        });
+        checks
+            .push(CheckEntry { spec: dayshift_engine::CheckSpec { id, title, weight, requirement, moment }, function });
     }
     if !checks.is_empty() && !checks.iter().any(|check| check.spec.weight > 0.0) {
-        report.add("scenario/bad-weight", fields.place(), "no check has a weight", "give at least one a weight above 0");
+        report.add(
+            "scenario/bad-weight",
+            fields.place(),
+            "no check has a weight",
+            "give at least one a weight above 0",
+        );
     }
     checks
 }

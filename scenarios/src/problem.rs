@@ -99,13 +99,7 @@ impl<'a> Report<'a> {
     }
 
     /// Notes a problem at `place`.
-    pub(crate) fn add(
-        &self,
-        rule: &'static str,
-        place: Place,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
-    ) {
+    pub(crate) fn add(&self, rule: &'static str, place: Place, message: impl Into<String>, remedy: impl Into<String>) {
         let mut problems = self.problems.borrow_mut();
         if problems.len() < PROBLEMS_MAX {
             problems.push(Problem::of_file(rule, self.file.clone(), message, remedy).at(place, self.source));
@@ -137,10 +131,13 @@ mod tests {
 
     #[test]
     fn a_problem_shows_place_fault_remedy_code_and_source() {
-        let problem = Problem::of_file("scenario/unknown-key", "scenario.yaml", "unknown key 'tilte'", "did you mean 'title'?")
-            .at(Place { line: 2, column: 1 }, "id: a\ntilte: b\n");
+        let problem =
+            Problem::of_file("scenario/unknown-key", "scenario.yaml", "unknown key 'tilte'", "did you mean 'title'?")
+                .at(Place { line: 2, column: 1 }, "id: a\ntilte: b\n");
         let shown = problem.to_string();
-        assert!(shown.starts_with("scenario.yaml:2:1: unknown key 'tilte'; did you mean 'title'? [scenario/unknown-key]"));
+        assert!(
+            shown.starts_with("scenario.yaml:2:1: unknown key 'tilte'; did you mean 'title'? [scenario/unknown-key]")
+        );
         assert!(shown.ends_with("\n    2 | tilte: b\n      | ^"), "{shown}");
     }
 

@@ -87,9 +87,7 @@ impl<W: World> Scenario<W> {
         let loaded = Loading { vocabulary, package: &package, problems: &mut problems }.load(&root, &report);
         problems.splice(0..0, report.into_problems());
         match loaded {
-            Some(scenario) if problems.is_empty() => {
-                Ok(Self { digest: package.digest(), package, ..scenario })
-            }
+            Some(scenario) if problems.is_empty() => Ok(Self { digest: package.digest(), package, ..scenario }),
             _ => Err(problems),
         }
     }
@@ -140,6 +138,12 @@ impl<W: World> Scenario<W> {
     #[must_use]
     pub fn package(&self) -> &Package {
         &self.package
+    }
+
+    /// Returns the office's time zone.
+    #[must_use]
+    pub fn zone(&self) -> chrono_tz::Tz {
+        self.script.house.zone
     }
 
     /// Returns the digest of the package.
@@ -313,8 +317,17 @@ impl Loading<'_> {
                 None
             }
             None => {
-                let rule = if path.split('/').any(|part| part == "..") { "scenario/climbs-out" } else { "scenario/missing-file" };
-                report.add(rule, place, format!("there is no script '{path}' in the package"), "add the file or correct the path");
+                let rule = if path.split('/').any(|part| part == "..") {
+                    "scenario/climbs-out"
+                } else {
+                    "scenario/missing-file"
+                };
+                report.add(
+                    rule,
+                    place,
+                    format!("there is no script '{path}' in the package"),
+                    "add the file or correct the path",
+                );
                 None
             }
         };

@@ -70,7 +70,8 @@ impl Setup<'_> {
         for (path, _) in self.package.below("world/") {
             let below = path.strip_prefix("world/").unwrap_or(path);
             let folder = below.split_once('/').map(|(folder, _)| folder);
-            if folder.is_none_or(|folder| !FOLDERS.contains(&folder)) && unknown.last().is_none_or(|last| last != path) {
+            if folder.is_none_or(|folder| !FOLDERS.contains(&folder)) && unknown.last().is_none_or(|last| last != path)
+            {
                 unknown.push(path.clone());
             }
         }
@@ -94,7 +95,8 @@ impl Setup<'_> {
             let [address, folders @ .., name] = parts.as_slice() else { continue };
             if folders.is_empty() || !address.contains('@') || !name.ends_with(".eml") {
                 let remedy = "put messages at world/mail/ADDRESS/FOLDER/NAME.eml, for example …/INBOX/001.eml";
-                let problem = Problem::of_file("scenario/bad-mail-path", path.clone(), "this is no place of a message", remedy);
+                let problem =
+                    Problem::of_file("scenario/bad-mail-path", path.clone(), "this is no place of a message", remedy);
                 self.problems.push(problem);
                 continue;
             }
@@ -194,7 +196,8 @@ impl Setup<'_> {
     fn yaml(&mut self, path: &SmolStr, bytes: &Arc<[u8]>, folder: &str) -> Option<(SmolStr, Node)> {
         let stem = path.strip_prefix(folder).and_then(|name| name.strip_suffix(".yaml"));
         let Some(stem) = stem.filter(|stem| !stem.contains('/')) else {
-            let problem = Problem::of_file("scenario/bad-file", path.clone(), "this is no .yaml file", "rename or move it");
+            let problem =
+                Problem::of_file("scenario/bad-file", path.clone(), "this is no .yaml file", "rename or move it");
             self.problems.push(problem);
             return None;
         };
@@ -203,7 +206,12 @@ impl Setup<'_> {
         let node = yaml::read(&report, bytes);
         let is_map = node.as_ref().is_none_or(|node| matches!(node.shape, Shape::Map(_) | Shape::Null));
         if !is_map {
-            report.add("scenario/wrong-type", Place { line: 1, column: 1 }, "the file must hold a map", "write 'key: value'");
+            report.add(
+                "scenario/wrong-type",
+                Place { line: 1, column: 1 },
+                "the file must hold a map",
+                "write 'key: value'",
+            );
         }
         self.problems.extend(report.into_problems());
         node.filter(|_| is_map).map(|node| (stem.into(), node))

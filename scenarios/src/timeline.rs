@@ -157,7 +157,9 @@ impl<'a> Reader<'a, '_> {
         let services = commands.iter().filter_map(|command| command.call.tool.split('.').next());
         match loud.map(|node| &node.shape) {
             Some(Shape::Bool(false)) => None,
-            Some(Shape::Bool(true)) => Some(services.map(default_line).next().unwrap_or("Something happened.").to_owned()),
+            Some(Shape::Bool(true)) => {
+                Some(services.map(default_line).next().unwrap_or("Something happened.").to_owned())
+            }
             Some(_) => fields.text("loud").map(Into::into),
             None => services
                 .filter(|service| self.manifest.channels.iter().any(|(name, loud)| *loud && name == service))
@@ -172,10 +174,8 @@ impl<'a> Reader<'a, '_> {
         let fields = entry.fields.fields(self.report, "a person", &names);
         let mut pair = [person.name.as_str(), self.manifest.agent.name.as_str()];
         pair.sort_unstable();
-        let mut watches = vec![
-            Key::new(format!("mail:{}/INBOX/", person.address)),
-            Key::new(format!("chat:{}/", pair.join("+"))),
-        ];
+        let mut watches =
+            vec![Key::new(format!("mail:{}/INBOX/", person.address)), Key::new(format!("chat:{}/", pair.join("+")))];
         watches.extend(fields.texts("watches").into_iter().map(Key::new));
         PlannedPersona {
             name: person.name.clone(),
@@ -274,4 +274,3 @@ fn default_line(service: &str) -> &'static str {
         _ => "Something changed.",
     }
 }
-

@@ -32,7 +32,8 @@ impl Calendar {
             return self.local(local);
         }
         let (day, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let (day, rest) = day.split_once('+').map_or((day, rest.to_owned()), |(day, more)| (day, format!("+{more}{rest}")));
+        let (day, rest) =
+            day.split_once('+').map_or((day, rest.to_owned()), |(day, more)| (day, format!("+{more}{rest}")));
         let Some((_, opens)) = self.days.iter().find(|(name, _)| name == day) else {
             let names: Vec<&str> = self.days.iter().map(|(name, _)| name.as_str()).collect();
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
@@ -162,7 +163,8 @@ mod tests {
     fn durations_add_their_parts_and_have_a_limit() {
         assert_eq!(parse_duration("1 d 2h 30min"), Ok(SimDuration::from_seconds(95_400)));
         assert_eq!(parse_duration(&format!("{DURATION_DAYS_MAX} d")).map(|_| ()), Ok(()));
-        for bad in ["", "2", "h", "2 weeks", "-1 h", &format!("{} d", DURATION_DAYS_MAX + 1), "99999999999999999999 s"] {
+        for bad in ["", "2", "h", "2 weeks", "-1 h", &format!("{} d", DURATION_DAYS_MAX + 1), "99999999999999999999 s"]
+        {
             assert!(parse_duration(bad).is_err(), "{bad}");
         }
     }

@@ -287,7 +287,9 @@ impl<'de> Visitor<'de> for AnyShape {
     }
 
     fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Shape, E> {
-        i64::try_from(number).map(Shape::Int).map_err(|_| E::custom("the number is too large; quote it to keep it as text"))
+        i64::try_from(number)
+            .map(Shape::Int)
+            .map_err(|_| E::custom("the number is too large; quote it to keep it as text"))
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Shape, E> {

@@ -11,7 +11,7 @@ use dayshift_engine::{BadLink, BlobId, Blobs, Envelope, Head, MemoryBlobs, RECOR
 
 use crate::backend::{Backend, BranchMeta, Change, Extent};
 use crate::blob_files::BlobFiles;
-use crate::branch::{BranchId, BranchInfo, NOTE_BYTES_MAX, NewBranch};
+use crate::branch::{BranchId, BranchInfo, NOTE_BYTES_MAX, NewBranch, Parent};
 use crate::catalog::{Catalog, Entry};
 use crate::chain_walk::{ChainWalk, named};
 use crate::error::{Damage, Finding, StoreError};
@@ -141,25 +141,29 @@ impl Drop for Front {
 impl Store for Front {
     fn create(&self, new: NewBranch) -> Result<(), StoreError> {
         limit("a note", new.note.len(), NOTE_BYTES_MAX)?;
-        let base = match &new.parent {
-            None => Head::default(),
-            Some(parent) => {
-                let has = self.shared.lock().catalog.get(&parent.branch)?.whole();
-                if parent.count > has {
-                    let branch = parent.branch.clone();
-                    return Err(StoreError::ForkBeyondEnd { branch, asked: parent.count, has });
+        let (parent, base) = match &new.parent {
+            None => (None, Head::default()),
+            Some(Parent { branch, count }) => {
+                let (number, has) = {
+                    let state = self.shared.lock();
+                    let entry = state.catalog.get(branch)?;
+                    (entry.meta.number, entry.whole())
+                };
+                if *count > has {
+                    return Err(StoreError::ForkBeyondEnd { branch: branch.clone(), asked: *count, has });
                 }
-                self.head_at(&parent.branch, parent.count)?
+                (Some((number, *count)), self.head_at(branch, *count)?)
             }
         };
         let mut state = self.shared.with_room()?;
         if state.catalog.branches.contains_key(&new.id) {
             return Err(StoreError::BranchExists { branch: new.id });
         }
-        let parent = match new.parent {
-            None => None,
-            Some(parent) => Some((state.catalog.get(&parent.branch)?.meta.number, parent.count)),
-        };
+        // The parent may have been discarded meanwhile, and another made under its name.
+        let is_there = parent.is_none_or(|(number, _)| state.catalog.ids.contains_key(&number));
+        if let Some(Parent { branch, .. }) = new.parent.filter(|_| !is_there) {
+            return Err(StoreError::UnknownBranch { branch });
+        }
         let meta = Arc::new(BranchMeta { number: state.catalog.next_number, id: new.id.clone(), parent, base });
         let note: Arc<[u8]> = new.note.into();
         let last = Arc::clone(&state.group);

@@ -14,8 +14,8 @@ use crate::error::StoreError;
 
 const SLOT_BYTES: usize = 128;
 
-/// Slots of one commit that lie closer together than this are written at once.
-const SPAN_BYTES_MAX: usize = 64 << 10;
+/// Slots of one commit that lie closer together than this are written at once (4 KiB).
+const GAP_BYTES_MAX: usize = 4 << 10;
 
 /// What a slot says about its branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl Heads {
         self.changed.sort_unstable();
         self.changed.dedup();
         let (file, slots) = (&self.file, &self.slots);
-        for span in self.changed.chunk_by(|&a, &b| (b - a) as usize * SLOT_BYTES <= SPAN_BYTES_MAX / 16) {
+        for span in self.changed.chunk_by(|&a, &b| (b - a) as usize * SLOT_BYTES <= GAP_BYTES_MAX) {
             let [from, until] = [span[0] as usize * SLOT_BYTES, (span[span.len() - 1] as usize + 1) * SLOT_BYTES];
             file.write_all_at(&slots[from..until], from as u64).map_err(StoreError::io("write", &self.path))?;
         }

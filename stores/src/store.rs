@@ -58,7 +58,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Stopped`] never; reserved for stores that are far away.
+    /// None from the stores of this crate, which know their branches by heart; a store that is far away may fail to list them.
     fn branches(&self) -> Result<Vec<BranchInfo>, StoreError>;
 
     /// Replaces the note beside a branch, and returns when that is durable.

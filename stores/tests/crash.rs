@@ -32,6 +32,13 @@ const TRIALS_PER_FOLDER: u64 = 20;
 
 const THREADS: u64 = 4;
 
+/// The size of a disk whose power is cut (2 GiB), and of one that fills up (32 MiB).
+const DISK_BYTES: u64 = 2 << 30;
+const SMALL_DISK_BYTES: u64 = 32 << 20;
+
+/// What is removed from a full disk before it is looked at (8 MiB).
+const BALLAST_BYTES: usize = 8 << 20;
+
 /// After how many appends a thread goes on in a new branch.
 const APPENDS_PER_BRANCH: u64 = 40;
 
@@ -61,7 +68,7 @@ fn parent() {
             }
         }
         println!("kill -9, {kind:?}: {tally}");
-        match Disk::new() {
+        match Disk::new(DISK_BYTES) {
             None => println!("power cut, {kind:?}: not tried, this machine lets nobody mount a loop device here"),
             Some(disk) => {
                 let mut tally = Tally::default();
@@ -74,6 +81,13 @@ fn parent() {
                 }
                 println!("power cut, {kind:?}: {tally}");
             }
+        }
+        if let Some(disk) = Disk::new(SMALL_DISK_BYTES) {
+            let mut tally = Tally::default();
+            let ballast = disk.mount.join("ballast");
+            std::fs::write(&ballast, vec![0; BALLAST_BYTES]).expect("the ballast is written");
+            Site::new(kind, disk.mount.join("store")).fill_up(seed, &ballast, &mut tally);
+            println!("full disk, {kind:?}: {tally}");
         }
     }
 }
@@ -145,6 +159,25 @@ impl Site {
             let before = self.acknowledged.insert(branch, (count, hash)).map_or(0, |(count, _)| count);
             tally.acknowledged += count.saturating_sub(before);
         }
+        self.inspect(seed, tally);
+    }
+
+    /// Lets the process append until nothing more fits, and it ends by itself.
+    fn fill_up(&mut self, seed: u64, ballast: &Path, tally: &mut Tally) {
+        let Running { mut child, reader, opened } = Running::start(self.kind, &self.path, seed);
+        let ended = child.wait().expect("the child ends");
+        assert!(
+            ended.success() && opened.load(Ordering::Acquire),
+            "{:?}: a full disk is an error, no crash",
+            self.kind
+        );
+        for (branch, count, hash) in reader.join().expect("the reader reads to the end") {
+            let before = self.acknowledged.insert(branch, (count, hash)).map_or(0, |(count, _)| count);
+            tally.acknowledged += count.saturating_sub(before);
+        }
+        assert!(tally.acknowledged > 0, "something fits before the disk is full");
+        tally.trials += 1;
+        std::fs::remove_file(ballast).expect("the ballast is removed");
         self.inspect(seed, tally);
     }
 
@@ -307,12 +340,12 @@ struct Disk {
 }
 
 impl Disk {
-    fn new() -> Option<Self> {
+    fn new(bytes: u64) -> Option<Self> {
         let folder = tempfile::tempdir().ok()?;
         let mount = folder.path().join("mount");
         std::fs::create_dir(&mount).ok()?;
         let image = folder.path().join("image");
-        std::fs::File::create(&image).and_then(|file| file.set_len(2 << 30)).ok()?;
+        std::fs::File::create(&image).and_then(|file| file.set_len(bytes)).ok()?;
         run("mkfs.ext4", &["-q".as_ref(), "-F".as_ref(), image.as_os_str()]).ok()?;
         let disk = Self { folder, mount };
         run("mount", &["-o".as_ref(), "loop".as_ref(), image.as_os_str(), disk.mount.as_os_str()]).ok()?;

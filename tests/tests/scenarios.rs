@@ -33,8 +33,12 @@ fn an_agent_that_does_nothing_scores_at_most_a_fifth() {
 #[test]
 fn every_bad_agent_fails() {
     for scenario in scenarios() {
-        let bad: Vec<String> =
-            scenario.solutions().iter().map(|solution| solution.name.to_string()).filter(|name| name.starts_with("bad")).collect();
+        let bad: Vec<String> = scenario
+            .solutions()
+            .iter()
+            .map(|solution| solution.name.to_string())
+            .filter(|name| name.starts_with("bad"))
+            .collect();
         assert!(bad.len() >= 3, "{} has only {} bad agents", scenario.id(), bad.len());
         for name in bad {
             let report = played(&scenario, &name, SEED).grade(None).expect("it is graded");

@@ -20,9 +20,7 @@ pub(super) fn to_starlark<'v>(heap: Heap<'v>, value: &Value) -> StarValue<'v> {
         Value::Float(number) => heap.alloc(*number),
         Value::Text(text) => heap.alloc(text.as_str()),
         Value::List(items) => heap.alloc(AllocList(items.iter().map(|item| to_starlark(heap, item)))),
-        Value::Map(map) => {
-            heap.alloc(AllocDict(map.iter().map(|(key, item)| (key.as_str(), to_starlark(heap, item)))))
-        }
+        Value::Map(map) => heap.alloc(AllocDict(map.iter().map(|(key, item)| (key.as_str(), to_starlark(heap, item))))),
     }
 }
 

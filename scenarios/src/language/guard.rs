@@ -195,7 +195,9 @@ mod tests {
 
     #[test]
     fn every_way_to_nest_is_seen() {
-        for nested in ["not ", "- ", "1 + ", "lambda: ", "1 if 1 else ", "f.a", "f()", "[", "x in "].map(|part| part.repeat(500)) {
+        for nested in
+            ["not ", "- ", "1 + ", "lambda: ", "1 if 1 else ", "f.a", "f()", "[", "x in "].map(|part| part.repeat(500))
+        {
             assert!(admit(&format!("y = {nested}1\n")).is_err(), "{nested:.20}");
         }
         assert!(admit(&format!("if 1:\n  pass\n{}", "elif 2:\n  pass\n".repeat(500))).is_err());

@@ -58,9 +58,15 @@ pub(super) fn backstage(builder: &mut GlobalsBuilder) {
 }
 
 /// Gives positional arguments their names.
-fn arguments(question: &str, names: StarValue<'_>, args: StarValue<'_>, kwargs: StarValue<'_>) -> Result<Value, String> {
-    let names: Vec<&str> =
-        ListRef::from_value(names).map(|list| list.iter().filter_map(StarValue::unpack_str).collect()).unwrap_or_default();
+fn arguments(
+    question: &str,
+    names: StarValue<'_>,
+    args: StarValue<'_>,
+    kwargs: StarValue<'_>,
+) -> Result<Value, String> {
+    let names: Vec<&str> = ListRef::from_value(names)
+        .map(|list| list.iter().filter_map(StarValue::unpack_str).collect())
+        .unwrap_or_default();
     let given = TupleRef::from_value(args).map(TupleRef::content).unwrap_or_default();
     if given.len() > names.len() {
         let takes = if names.is_empty() { "no positional arguments".to_owned() } else { names.join(", ") };
@@ -157,7 +163,9 @@ pub(super) fn onstage(builder: &mut GlobalsBuilder) {
             (None, None) => 0,
         };
         if size > PRODUCT_MAX {
-            return Err(refuse(format!("a text or list of {size} items would be too long; make at most {PRODUCT_MAX}")));
+            return Err(refuse(format!(
+                "a text or list of {size} items would be too long; make at most {PRODUCT_MAX}"
+            )));
         }
         left.mul(right, eval.heap())
     }
@@ -198,7 +206,9 @@ fn length(value: StarValue<'_>) -> i64 {
 /// Reads an amount: currency signs and letters around it are passed over; `1.234,50` and `1,234.50` mean the same; one separator with
 /// three digits behind it groups thousands, otherwise it starts the decimals.
 fn parse_number(text: &str) -> Option<f64> {
-    let is_part = |character: char| character.is_ascii_digit() || matches!(character, '.' | ',' | '\'' | ' ' | '\u{a0}' | '\u{202f}');
+    let is_part = |character: char| {
+        character.is_ascii_digit() || matches!(character, '.' | ',' | '\'' | ' ' | '\u{a0}' | '\u{202f}')
+    };
     let start = text.find(|character: char| character.is_ascii_digit())?;
     let end = text[start..].find(|character| !is_part(character)).map_or(text.len(), |end| start + end);
     let after = text[end..].trim();
@@ -206,8 +216,11 @@ fn parse_number(text: &str) -> Option<f64> {
         return None;
     }
     let before = text[..start].trim();
-    let negative = before.ends_with(['-', '\u{2212}']) || before.starts_with(['-', '\u{2212}']) || before.starts_with('(') && after.ends_with(')');
-    let digits: String = text[start..end].chars().filter(|character| matches!(character, '0'..='9' | '.' | ',')).collect();
+    let negative = before.ends_with(['-', '\u{2212}'])
+        || before.starts_with(['-', '\u{2212}'])
+        || before.starts_with('(') && after.ends_with(')');
+    let digits: String =
+        text[start..end].chars().filter(|character| matches!(character, '0'..='9' | '.' | ',')).collect();
     let digits = digits.trim_end_matches(['.', ',']);
     let decimal = match (digits.rfind('.'), digits.rfind(',')) {
         (Some(dot), Some(comma)) => Some(dot.max(comma)),

@@ -78,7 +78,9 @@ impl<'e> BeforeStmtFuncDyn<'e> for Meter {
 
 /// Returns the refusal of a script that does not end.
 pub(super) fn too_long() -> starlark::Error {
-    refuse(format!("it does more than {STATEMENTS_MAX} steps; let it end sooner: loop over less, or ask a narrower question"))
+    refuse(format!(
+        "it does more than {STATEMENTS_MAX} steps; let it end sooner: loop over less, or ask a narrower question"
+    ))
 }
 
 /// Returns the refusal of a script that takes too much memory.

@@ -110,8 +110,9 @@ impl Language {
         let Ok(text) = std::str::from_utf8(source) else {
             return Err(Problem::of_file("script/not-utf8", file, "the script is not UTF-8", "save it as UTF-8"));
         };
-        guard::admit(text)
-            .map_err(|fault| Problem::of_file("script/too-large", file, fault.message, fault.remedy).at(fault.place, text))?;
+        guard::admit(text).map_err(|fault| {
+            Problem::of_file("script/too-large", file, fault.message, fault.remedy).at(fault.place, text)
+        })?;
         let module = compile(file, text, &self.globals, Some(&self.prelude)).map_err(|failure| {
             let place = Place { line: failure.line, column: 1 };
             Problem::of_file("script/fault", file, failure.message, "correct the script at this line").at(place, text)
@@ -135,10 +136,9 @@ impl Program {
 
     /// Returns the names of the script's functions, sorted.
     pub(crate) fn functions(&self) -> Vec<&str> {
-        let is_function = |name: &str| {
-            self.module.get(name).is_ok_and(|value| value.value().get_type() == "function")
-        };
-        let mut names: Vec<&str> = self.module.names().map(|name| name.as_str()).filter(|name| is_function(name)).collect();
+        let is_function = |name: &str| self.module.get(name).is_ok_and(|value| value.value().get_type() == "function");
+        let mut names: Vec<&str> =
+            self.module.names().map(|name| name.as_str()).filter(|name| is_function(name)).collect();
         names.sort_unstable();
         names
     }
@@ -187,7 +187,12 @@ impl PrintHandler for Desk<'_, '_> {
     }
 }
 
-fn compile(file: &str, source: &str, globals: &Globals, prelude: Option<&FrozenModule>) -> Result<FrozenModule, Failure> {
+fn compile(
+    file: &str,
+    source: &str,
+    globals: &Globals,
+    prelude: Option<&FrozenModule>,
+) -> Result<FrozenModule, Failure> {
     let dialect = Dialect {
         enable_load: false,
         enable_keyword_only_arguments: true,

@@ -61,7 +61,12 @@ impl Vocabulary {
         ),
         (
             "chat",
-            &[("messages", &["conversation"]), ("conversations", &[]), ("channels", &[]), ("members", &["conversation"])],
+            &[
+                ("messages", &["conversation"]),
+                ("conversations", &[]),
+                ("channels", &[]),
+                ("members", &["conversation"]),
+            ],
         ),
         ("people", &[("list", &[]), ("person", &["name"]), ("office", &[]), ("memory", &["persona"])]),
         ("clock", &[("now", &[])]),

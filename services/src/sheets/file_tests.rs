@@ -184,7 +184,7 @@ fn broken_files_are_refused_and_leave_nothing_behind() {
 }
 
 #[test]
-fn files_have_limits() {
+fn files_have_a_limit_of_cells() {
     let mut bench = Bench::new(SheetsState::new());
     let cells = |count: usize| {
         let mut text = "1,1,1,1\n".repeat(count / 4);
@@ -199,14 +199,39 @@ fn files_have_limits() {
     assert_eq!(take(&cells(IMPORT_CELLS_MAX - 1)), Ok(IMPORT_CELLS_MAX as i64 - 1));
     assert_eq!(take(&cells(IMPORT_CELLS_MAX)), Ok(IMPORT_CELLS_MAX as i64));
     assert_eq!(take(&cells(IMPORT_CELLS_MAX + 1)), Err("sheets/import-too-large".to_owned()));
-    let lines = |bytes: usize| "\n".repeat(bytes);
-    assert_eq!(take(&lines(IMPORT_BYTES_MAX + 1)), Err("sheets/import-too-large".to_owned()));
-    let text_bytes = |bytes: usize| {
-        let mut text = format!("{}\n", "x".repeat(CELL_TEXT_BYTES_MAX)).repeat(bytes / CELL_TEXT_BYTES_MAX);
-        text.push_str(&"y".repeat(bytes % CELL_TEXT_BYTES_MAX));
-        text
+}
+
+#[test]
+fn files_have_a_limit_of_bytes() {
+    let mut bench = Bench::new(SheetsState::new());
+    for (bytes, code) in [
+        (IMPORT_BYTES_MAX - 1, "sheets/bad-xlsx"),
+        (IMPORT_BYTES_MAX, "sheets/bad-xlsx"),
+        (IMPORT_BYTES_MAX + 1, "sheets/import-too-large"),
+    ] {
+        let refusal = import(&mut bench, "Ledger", "xlsx", &vec![0; bytes]).expect_err("refused");
+        assert_eq!(refusal.code, code, "{bytes}");
+    }
+}
+
+#[test]
+fn files_have_a_limit_of_text() {
+    let mut bench = Bench::new(SheetsState::new());
+    let mut take = |bytes: usize| {
+        let mut file = Workbook::new();
+        let sheet = file.add_worksheet();
+        let long = "x".repeat(CELL_TEXT_BYTES_MAX);
+        let full = (bytes / CELL_TEXT_BYTES_MAX) as u32;
+        for row in 0..full {
+            sheet.write_string(row, 0, long.as_str()).expect("written");
+        }
+        sheet.write_string(full, 0, "y".repeat(bytes % CELL_TEXT_BYTES_MAX)).expect("written");
+        let bytes = file.save_to_buffer().expect("saved");
+        import(&mut bench, "Ledger", "xlsx", &bytes).map(drop).map_err(|refusal| refusal.code.into_owned())
     };
-    assert_eq!(take(&text_bytes(IMPORT_TEXT_BYTES_MAX - 2_000)), Ok(1_024));
+    assert_eq!(take(IMPORT_TEXT_BYTES_MAX - 1), Ok(()));
+    assert_eq!(take(IMPORT_TEXT_BYTES_MAX), Ok(()));
+    assert_eq!(take(IMPORT_TEXT_BYTES_MAX + 1), Err("sheets/import-too-large".to_owned()));
 }
 
 #[test]

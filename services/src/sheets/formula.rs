@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use chrono::{DateTime, NaiveDateTime, NaiveTime, Timelike, Utc};
@@ -38,6 +39,20 @@ use super::typed::serial_of;
 
 /// The most cells that a formula may look at in one area, empty ones in between included.
 pub const FORMULA_AREA_CELLS_MAX: u64 = 1_000_000;
+
+/// What computing the formulas that one change reaches may cost: about as many cells as they may look at.
+pub const COMPUTE_COST_MAX: u64 = 50_000_000;
+
+/// What looking up a function costs.
+const CALL_COST: u64 = 16;
+/// What looking up a function costs that makes an array of any size; the library looks each call up several times.
+const GROWING_CALL_COST: u64 = 20_000;
+/// Functions that make arrays of any size, so that a few of them in one another never end.
+const GROWING_CALLS: [&str; 4] = ["SEQUENCE", "RANDARRAY", "MAKEARRAY", "EXPAND"];
+/// From how many cells on an area is kept for the next formula that looks at it.
+const KEPT_CELLS_MIN: u64 = 256;
+/// Looking at an area again costs this part of building it.
+const AGAIN_COST_PART: u64 = 16;
 
 /// A formula that was read.
 pub(super) struct Formula {
@@ -96,13 +111,34 @@ pub(super) struct Surroundings {
     seed: u64,
     /// The areas that were looked at, so that a column of formulas over one table builds it once.
     built: Mutex<Vec<(Precedent, RangeView<'static>)>>,
+    budget: Budget,
+}
+
+/// What computing has cost. A count, not a clock, so that every machine stops at the same place.
+#[derive(Default)]
+struct Budget(AtomicU64);
+
+impl Budget {
+    /// Adds to the cost. Returns whether that is still allowed.
+    fn charge(&self, cost: u64) -> bool {
+        self.0.fetch_add(cost, Ordering::Relaxed).saturating_add(cost) <= COMPUTE_COST_MAX
+    }
+
+    fn is_spent(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > COMPUTE_COST_MAX
+    }
 }
 
 impl Surroundings {
     /// Returns surroundings in which it is `now`, seen from `offset_seconds` east of Greenwich.
     pub(super) fn new(now: DateTime<Utc>, offset_seconds: i32, seed: u64) -> Self {
         let clock = FixedClock::new(now, TimeZoneSpec::FixedOffsetSeconds(offset_seconds));
-        Self { clock, seed, built: Mutex::default() }
+        Self { clock, seed, built: Mutex::default(), budget: Budget::default() }
+    }
+
+    /// Returns whether computing has cost more than it may; what was computed then counts for nothing.
+    pub(super) fn is_spent(&self) -> bool {
+        self.budget.is_spent()
     }
 
     /// Forgets what was built from the cell, which has changed.
@@ -209,7 +245,7 @@ impl View<'_> {
                 extent.last.column = area.area.last.column;
             }
         }
-        if extent.cells() > FORMULA_AREA_CELLS_MAX {
+        if extent.cells() > FORMULA_AREA_CELLS_MAX || !self.surroundings.budget.charge(extent.cells()) {
             return Err(ExcelErrorKind::Num.into());
         }
         let mut rows = vec![vec![LiteralValue::Empty; extent.columns() as usize]; extent.rows() as usize];
@@ -244,10 +280,13 @@ impl EvaluationContext for View<'_> {
         };
         let mut built = self.surroundings.built.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, view)) = built.iter().find(|(known, _)| *known == area) {
-            return Ok(view.clone());
+            let (rows, columns) = view.dims();
+            let allowed = self.surroundings.budget.charge(1 + (rows * columns) as u64 / AGAIN_COST_PART);
+            return if allowed { Ok(view.clone()) } else { Err(ExcelErrorKind::Num.into()) };
         }
         let view = RangeView::from_owned_rows(self.rows(&area)?, DateSystem::Excel1900);
-        if !area.area.is_cell() {
+        // Small areas are built again faster than they are kept right.
+        if area.area.cells() > KEPT_CELLS_MIN {
             built.push((area, view.clone()));
         }
         Ok(view)
@@ -314,7 +353,9 @@ impl TableResolver for View<'_> {
 
 impl FunctionProvider for View<'_> {
     fn get_function(&self, namespace: &str, name: &str) -> Option<Arc<dyn Function>> {
-        formualizer_eval::function_registry::get(namespace, name)
+        let is_growing = GROWING_CALLS.iter().any(|growing| growing.eq_ignore_ascii_case(name));
+        let allowed = self.surroundings.budget.charge(if is_growing { GROWING_CALL_COST } else { CALL_COST });
+        allowed.then(|| formualizer_eval::function_registry::get(namespace, name)).flatten()
     }
 }
 
@@ -430,5 +471,28 @@ fn format_code(id: FormatId) -> Option<&'static str> {
         FormatId::DATETIME => Some(DATE_TIME),
         FormatId::TIME => Some(TIME),
         FormatId(id) => builtin_code(id),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn computing_may_cost_so_much_and_no_more() {
+        let budget = Budget::default();
+        assert!(budget.charge(COMPUTE_COST_MAX - 1));
+        assert!(budget.charge(1));
+        assert!(!budget.is_spent());
+        assert!(!budget.charge(1));
+        assert!(budget.is_spent());
+    }
+
+    #[test]
+    fn only_references_are_renamed() {
+        let rename = |text: &str| rename_worksheet(text, "Old", "New one");
+        assert_eq!(rename("=Old!A1+old!B2:C3").as_deref(), Some("='New one'!A1+'New one'!B2:C3"));
+        assert_eq!(rename("=\"Old!A1\"&Older!A1&Old"), None);
+        assert_eq!(rename("='Old'!A:A").as_deref(), Some("='New one'!A:A"));
     }
 }

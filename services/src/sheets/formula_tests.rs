@@ -104,6 +104,38 @@ fn formulas_have_a_limit_of_length() {
 }
 
 #[test]
+fn formulas_have_a_limit_of_cells_in_one_area() {
+    let mut bench = bench();
+    let rows_max = FORMULA_AREA_CELLS_MAX / 10;
+    for (height, value) in [(rows_max - 1, "[[1]]"), (rows_max, "[[1]]"), (rows_max + 1, r##"[["#NUM!"]]"##)] {
+        write(&mut bench, "B2", rows([row![1_i64]]), "raw").expect("written");
+        user(&mut bench, "Z1", rows([row![format!("=SUM(A1:J{height})")]]));
+        assert_eq!(read(&mut bench, "Z1", "values"), value, "{height} rows");
+    }
+}
+
+#[test]
+fn a_change_that_costs_too_much_to_compute_is_refused_and_nothing_changes() {
+    let mut bench = bench();
+    let mut enter = |count: usize| {
+        let column: Value = (0..count).map(|_| Value::List(row!["=SUM(SEQUENCE(9))"])).collect();
+        let before = bench.service.digest();
+        let result = write(&mut bench, "A1", column, "user").map_err(|refusal| refusal.code);
+        assert_eq!(bench.service.digest() == before, result.is_err());
+        result.map(|_| read(&mut bench, &format!("A{count}"), "values"))
+    };
+    assert_eq!(enter(100).as_deref(), Ok("[[45]]"));
+    assert_eq!(enter(1_000), Err("sheets/too-expensive".into()));
+}
+
+#[test]
+fn a_function_that_calls_itself_for_ever_ends_as_an_error() {
+    let mut bench = bench();
+    user(&mut bench, "A1", rows([row!["=LET(f,LAMBDA(g,n,g(g,n+1)),f(f,1))"]]));
+    assert!(read(&mut bench, "A1", "values").contains('#'));
+}
+
+#[test]
 fn a_change_reaches_every_formula_that_rests_on_it() {
     let mut bench = bench();
     bench.call("sheets.add_worksheet", map! { "book" => "Ledger", "name" => "Sum up" }).expect("added");

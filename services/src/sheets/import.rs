@@ -153,6 +153,9 @@ impl File {
         let mut xlsx: XlsxFile<'_> = Xlsx::new(Cursor::new(bytes)).map_err(|error| bad_xlsx(&error))?;
         let sheets = xlsx.sheets_metadata().iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
         let mut names: Vec<String> = sheets.map(|sheet| sheet.name.clone()).collect();
+        if names.is_empty() {
+            return Err(Rejection::new("sheets/bad-xlsx", "the XLSX file has no worksheet; add one"));
+        }
         if let Some(only) = only {
             let known = names.join(", ");
             names.retain(|name| same_name(name, only));

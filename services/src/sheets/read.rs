@@ -183,12 +183,15 @@ impl Located<'_> {
                 continue;
             }
             let (down, across) = (at.row - self.area.first.row, (at.column - self.area.first.column) as usize);
-            if down >= READ_ROWS_MAX || total + across > READ_CELLS_MAX {
+            if down >= READ_ROWS_MAX {
                 return Err(self.too_large());
             }
             while rows.len() < down as usize {
                 total += row.len();
                 rows.push(Value::List(std::mem::take(&mut row)));
+            }
+            if total + across >= READ_CELLS_MAX {
+                return Err(self.too_large());
             }
             row.resize_with(across, || shown.gap());
             row.push(shown.show(cell));

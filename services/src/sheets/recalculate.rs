@@ -12,7 +12,7 @@ use dayshift_engine::{Applying, Canonical, Context, Frame, Rejection, SmolStr};
 use super::a1::{Area, CellRef};
 use super::cell::{Cell, CellError, CellValue, Input, Precedent};
 use super::event::{CellWritten, SheetsEvent};
-use super::formula::{Formula, Outcome, Surroundings, rename_worksheet};
+use super::formula::{COMPUTE_COST_MAX, Formula, Outcome, Surroundings, rename_worksheet};
 use super::index::FormulaAt;
 use super::locate::same_name;
 use super::state::{Book, SheetsState, cells_in};
@@ -26,7 +26,7 @@ impl SheetsState {
     ///
     /// # Errors
     ///
-    /// `sheets/bad-formula` when a formula in them cannot be read.
+    /// `sheets/bad-formula` when a formula in them cannot be read, `sheets/too-expensive` when computing takes too much.
     pub(super) fn settle(
         &self,
         name: &SmolStr,
@@ -45,6 +45,14 @@ impl SheetsState {
         }
         work.reach();
         work.compute();
+        if work.surroundings.is_spent() {
+            return Err(Rejection::new(
+                "sheets/too-expensive",
+                format!(
+                    "the formulas that this change reaches look at more than {COMPUTE_COST_MAX} cells; make them read smaller ranges, or clear some of them first"
+                ),
+            ));
+        }
         work.note(context.frame);
         let mut computed = work.results();
         for event in &mut events {
@@ -229,6 +237,9 @@ impl<'a> Work<'a> {
                 self.put(&at, outcome);
             }
             for at in order {
+                if self.surroundings.is_spent() {
+                    return;
+                }
                 let Some(task) = self.affected.get_mut(&at) else { continue };
                 let Some(formula) = &task.formula else { continue };
                 let outcome = self.surroundings.compute(&self.after, formula, &at);
@@ -259,8 +270,13 @@ impl<'a> Work<'a> {
         let mut waits: BTreeMap<&FormulaAt, usize> = self.affected.keys().map(|at| (at, 0)).collect();
         let mut readers: BTreeMap<&FormulaAt, Vec<&FormulaAt>> = BTreeMap::new();
         let mut sources: BTreeMap<&FormulaAt, Vec<&FormulaAt>> = BTreeMap::new();
+        // A column of formulas over one table looks for the formulas inside of it once.
+        let mut inside: BTreeMap<&Precedent, Vec<&FormulaAt>> = BTreeMap::new();
         for (at, task) in &self.affected {
-            let read: BTreeSet<&FormulaAt> = task.reads.iter().flat_map(|area| self.affected_in(area)).collect();
+            let mut read: BTreeSet<&FormulaAt> = BTreeSet::new();
+            for area in &task.reads {
+                read.extend(inside.entry(area).or_insert_with(|| self.affected_in(area).collect()).iter().copied());
+            }
             waits.insert(at, read.len());
             for source in read {
                 readers.entry(source).or_default().push(at);

@@ -385,6 +385,28 @@ fn readings_have_a_limit_of_rows() {
 }
 
 #[test]
+fn readings_have_a_limit_of_cells() {
+    let mut bench = bench();
+    let (width, height) = (200, READ_CELLS_MAX / 200);
+    let edge = |column: u32, row: usize| CellRef::new(row as u32, column).expect("inside the grid").to_string();
+    for row in (0..height).step_by(100) {
+        let column: Value = (row..row + 100).map(|_| Value::List(row!["x"])).collect();
+        write(&mut bench, &edge(width - 1, row), column, "raw").expect("written");
+    }
+    bench.call("sheets.clear", map! { "book" => "Ledger", "range" => edge(width - 1, height - 1) }).expect("cleared");
+    let read = |bench: &mut Bench<SheetsState>| {
+        let answer = bench.call("sheets.read", map! { "book" => "Ledger", "range" => "Sheet1" })?;
+        Ok::<_, Rejection>(answer.get("rows").and_then(Value::as_list).map(<[_]>::len))
+    };
+    write(&mut bench, &edge(width - 2, height - 1), rows([row!["x"]]), "raw").expect("written");
+    assert_eq!(read(&mut bench), Ok(Some(height)), "one cell below");
+    write(&mut bench, &edge(width - 1, height - 1), rows([row!["x"]]), "raw").expect("written");
+    assert_eq!(read(&mut bench), Ok(Some(height)), "at the limit");
+    write(&mut bench, &edge(0, height), rows([row!["x"]]), "raw").expect("written");
+    assert_eq!(code(read(&mut bench)), "sheets/read-too-large", "one cell above");
+}
+
+#[test]
 fn searches_have_a_limit_of_matches() {
     let mut bench = bench();
     let find = |bench: &mut Bench<SheetsState>| {

@@ -171,35 +171,36 @@ impl Located<'_> {
     /// Returns where a row goes that is appended to the table in the range: below the table's last row, in its first column. Without a
     /// table that is the range's first cell; nothing if the grid ends there.
     fn below_table(&self) -> Option<CellRef> {
-        let filled = |area| cells_in(self.cells, area).filter(|(_, cell)| !cell.is_blank()).map(|(at, _)| at);
-        let Some(last) = filled(self.area).last() else { return Some(self.area.first) };
+        let Some(last) = self.last_filled() else { return Some(self.area.first) };
         let (bottom, left) = if self.area.is_open() {
-            let top = self.block_top(last.row);
-            let block = Area {
-                first: CellRef { row: top, column: self.area.first.column },
-                last: CellRef { row: last.row, column: self.area.last.column },
-            };
-            (last.row, filled(block).map(|at| at.column).min()?)
+            (last.row, self.block_left(last.row))
         } else {
-            let row = Area { first: CellRef { row: last.row, column: self.area.first.column }, last };
-            let region = self.region(Area { first: filled(row).next()?, last });
+            let first = self.first_filled(last.row)?;
+            let region = self.region(Area { first, last });
             (region.last.row, region.first.column)
         };
         CellRef::new(bottom + 1, left)
     }
 
-    /// Returns the first row of the block of filled rows that ends with `bottom`, within the range's columns.
-    fn block_top(&self, bottom: u32) -> u32 {
-        let mut top = bottom;
-        while top > self.area.first.row && self.is_filled(top - 1, self.area.first.column, self.area.last.column) {
-            top -= 1;
-        }
-        top
+    /// Returns the last filled cell of the range. Takes time for the cells behind it, not for those before.
+    fn last_filled(&self) -> Option<CellRef> {
+        let cells = self.cells.peek_range(self.area.first..=self.area.last).rev();
+        let mut filled = cells.filter(|(at, cell)| self.area.contains(**at) && !cell.is_blank());
+        filled.next().map(|(at, _)| *at)
     }
 
-    fn is_filled(&self, row: u32, left: u32, right: u32) -> bool {
-        let row = CellRef { row, column: left }..=CellRef { row, column: right };
-        self.cells.peek_range(row).any(|(_, cell)| !cell.is_blank())
+    /// Returns the first filled cell of a row of the range.
+    fn first_filled(&self, row: u32) -> Option<CellRef> {
+        let (left, right) = (self.area.first.column, self.area.last.column);
+        let cells = self.cells.peek_range(CellRef { row, column: left }..=CellRef { row, column: right });
+        cells.filter(|(_, cell)| !cell.is_blank()).map(|(at, _)| *at).next()
+    }
+
+    /// Returns the first column of the block of filled rows that ends with `bottom`.
+    fn block_left(&self, bottom: u32) -> u32 {
+        let rows = (self.area.first.row..=bottom).rev();
+        let firsts = rows.map_while(|row| self.first_filled(row));
+        firsts.map(|at| at.column).min().unwrap_or(self.area.first.column)
     }
 
     /// Grows `seed` as long as filled cells touch its border, corners included: the table around it.
