@@ -89,7 +89,7 @@ pub(crate) fn ledger(rows: &[Row]) {
 /// Returns an empty table with `header`.
 pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_preset(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    table.load_style(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
     if table.width().is_none() {
         table.set_width(120);
     }
