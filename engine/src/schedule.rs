@@ -304,7 +304,7 @@ impl Schedule {
         }
         self.horizon = self.horizon.max(record.ends);
         if let Some(wait) = record.head.wait {
-            self.waiting = true;
+            self.waiting = wait == Wait::NextNotice;
             let end = self.day_ends(plan);
             self.horizon = match wait {
                 Wait::Until(time) => time.min(end).max(self.horizon),

@@ -431,3 +431,13 @@ fn an_altered_record_is_not_absorbed() {
     let resumed = Episode::resume(Toy::default(), &records, Arc::clone(&table.script), table.blobs.clone());
     assert!(matches!(resumed, Err(EpisodeError::Link(_) | EpisodeError::Codec(_))));
 }
+
+#[test]
+fn waiting_until_a_time_is_not_cut_short_by_a_notice() {
+    let table = table(flowing(vec![event("loud", at(10), "loud", Some("a knock on the door"))]));
+    let (mut episode, _) = table.open(1);
+    let until = SimTime::from_millis(12 * HOUR);
+    let call = ToolCall::new("toy.wait", map! { "until" => until.to_string() });
+    let step = episode.call(call).expect("waited");
+    assert_eq!((step.notices, episode.now()), (vec!["a knock on the door".to_owned()], until));
+}
