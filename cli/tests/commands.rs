@@ -173,7 +173,7 @@ fn an_unfinished_run_verifies_and_can_be_resumed() {
 
 #[test]
 fn the_audit_finds_slices_sound_and_credit_in_step_with_necessity() {
-    let (desk, _) = Desk::played("bad-ignores-silent-changes", 1);
+    let (desk, _) = Desk::played("bad-empty-hands", 1);
     let audit = &desk.json(&["credit", "last", "--audit"], 0)["audit"];
     assert!(audit["replays"].as_u64().is_some_and(|replays| replays > 0), "{audit}");
     assert!(audit["slices_tried"].as_u64().is_some_and(|tried| tried > 0), "{audit}");
@@ -230,7 +230,7 @@ fn what_cannot_be_done_is_one_sentence_with_a_code_and_exit_two() {
         (vec!["verify", "junk.dayshift"], "store/not-a-store"),
         (vec!["import", "junk.dayshift"], "store/not-a-store"),
         (vec!["verify", "./missing.dayshift"], "store/failed"),
-        (vec!["grade", "abc"], "run/none"),
+        (vec!["grade", "abc"], "run/unknown"),
     ] {
         let output = desk.run(&arguments);
         let err = text(&output.stderr);
