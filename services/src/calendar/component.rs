@@ -72,9 +72,9 @@ pub struct Attendee {
 }
 
 impl Component {
-    /// Returns whether the component repeats by rules or extra dates that are followed.
+    /// Returns whether the component repeats by rules that are followed or by extra dates.
     pub(crate) fn repeats(&self) -> bool {
-        self.fault.is_none() && !(self.rules.is_empty() && self.extra_dates.is_empty())
+        !(self.rules.is_empty() && self.extra_dates.is_empty())
     }
 
     /// Returns how long it lasts: on the wall where start and end hang in one zone, so that a night's work ends at the same hour when the clock

@@ -270,17 +270,21 @@ impl Reader<'_> {
     fn extra_dates(&self) -> Vec<(Moment, Option<i64>)> {
         let entries = self.event.properties(&ICalendarProperty::Rdate);
         let dates = entries.flat_map(|entry| {
-            entry.values.iter().filter_map(move |value| match value {
-                ICalendarValue::PartialDateTime(time) => Some((self.moment_of(entry, time)?, None)),
-                ICalendarValue::Period(ICalendarPeriod::Range { start, end }) => {
-                    let start = self.moment_of(entry, start)?;
-                    let lasts = self.moment_of(entry, end)?.wall_seconds - start.wall_seconds;
-                    Some((start, Some(lasts.max(0))))
+            entry.values.iter().filter_map(move |value| {
+                if let ICalendarValue::PartialDateTime(time) = value {
+                    return Some((self.moment_of(entry, time)?, None));
                 }
-                ICalendarValue::Period(ICalendarPeriod::Duration { start, duration }) => {
-                    Some((self.moment_of(entry, start)?, Some(duration.as_seconds().max(0))))
+                let ICalendarValue::Period(period) = value else { return None };
+                match period {
+                    ICalendarPeriod::Range { start, end } => {
+                        let start = self.moment_of(entry, start)?;
+                        let lasts = self.moment_of(entry, end)?.wall_seconds - start.wall_seconds;
+                        Some((start, Some(lasts.max(0))))
+                    }
+                    ICalendarPeriod::Duration { start, duration } => {
+                        Some((self.moment_of(entry, start)?, Some(duration.as_seconds().max(0))))
+                    }
                 }
-                _ => None,
             })
         });
         dates.take(RECURRENCE_DATES_MAX).collect()

@@ -1,6 +1,7 @@
 //! A recurrence rule (RFC 5545, 3.3.10) over the time that a clock on the wall shows. The rrule crate counts; here are the bounds on its work, and a
 //! start that jumps over years nobody asks for.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use chrono::{Datelike, Month, TimeZone, Weekday};
@@ -8,7 +9,7 @@ use dayshift_engine::SmolStr;
 use rrule::{Frequency, NWeekday, RRule, RRuleSet, Tz};
 use serde::{Deserialize, Serialize};
 
-use super::limits::{RULE_COUNT_MAX, RULE_INSTANCES_PER_DAY_MAX};
+use super::limits::{RULE_COUNT_MAX, RULE_INSTANCES_PER_DAY_MAX, RULE_STEPS_MAX, RULE_STEPS_PER_DAY_MAX};
 use super::moment::{DAY_SECONDS, Moment, naive, wall_of};
 
 /// How often a rule repeats.
@@ -103,16 +104,16 @@ impl Rule {
         if self.count.is_some_and(|count| count > RULE_COUNT_MAX) {
             return Err(RuleFault::CountTooLarge);
         }
+        if self.steps().step_seconds().is_some_and(|step| DAY_SECONDS / step > RULE_STEPS_PER_DAY_MAX) {
+            return Err(RuleFault::TooDense);
+        }
         let mut first = Vec::with_capacity(RULE_INSTANCES_PER_DAY_MAX + 1);
         self.walk(start_wall, start_wall, |wall| {
             first.push(wall);
             let is_enough = first.len() > RULE_INSTANCES_PER_DAY_MAX;
             // The first ones tell; a rule that is sparse at first does not have to be counted for centuries.
-            if is_enough || wall - first[0] > 2 * DAY_SECONDS {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            let is_late = wall - first[0] > 2 * DAY_SECONDS;
+            if is_enough || is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         match (first.first(), first.get(RULE_INSTANCES_PER_DAY_MAX)) {
             (None, _) => Err(RuleFault::Never),
@@ -123,27 +124,81 @@ impl Rule {
 
     /// Shows `visit` the instances from about `from_wall` on, in order, until it breaks off or there are none left. UNTIL is for the caller, who knows
     /// where the wall stands. Some earlier instances may be shown too.
+    ///
+    /// # Errors
+    ///
+    /// [`RuleFault::NotUnderstood`] if the library cannot count it, [`RuleFault::TooDense`] if it takes more than [`RULE_STEPS_MAX`] steps.
     pub(crate) fn walk(
         &self,
         start_wall: i64,
         from_wall: i64,
         mut visit: impl FnMut(i64) -> ControlFlow<()>,
     ) -> Result<(), RuleFault> {
-        let begin = if self.count.is_some() { start_wall } else { self.jump(start_wall, from_wall) };
+        let steps = self.steps();
+        let begin = if self.count.is_some() { start_wall } else { steps.jump(start_wall, from_wall) };
         let at = |wall: i64| Tz::UTC.from_utc_datetime(&naive(wall));
-        let rule = self.explicit(start_wall).validate(at(begin)).map_err(|_| RuleFault::NotUnderstood)?;
+        let (rule, picks) = steps.explicit(start_wall);
+        let rule = rule.validate(at(begin)).map_err(|_| RuleFault::NotUnderstood)?;
         let set = RRuleSet::new(at(begin)).rrule(rule).limit();
-        for instance in &set {
+        let mut left = self.count.unwrap_or(u32::MAX);
+        for (step, instance) in set.into_iter().enumerate() {
             let Some(wall) = wall_of(instance.naive_utc()) else { break };
-            if visit(wall).is_break() {
+            if step >= RULE_STEPS_MAX {
+                return Err(RuleFault::TooDense);
+            }
+            if !picks.fit(wall) {
+                continue;
+            }
+            if left == 0 || visit(wall).is_break() {
                 break;
             }
+            left = if self.count.is_some() { left - 1 } else { left };
         }
         Ok(())
     }
 
+    /// Returns the same rule in larger steps where it picks hours, minutes or seconds from small ones: `FREQ=MINUTELY;BYHOUR=9` is every day's
+    /// ninth hour with all its minutes. Otherwise most steps would be in vain.
+    fn steps(&self) -> Cow<'_, Self> {
+        let is_picking = !(self.by_hour.is_empty() && self.by_minute.is_empty() && self.by_second.is_empty());
+        if self.interval != 1 || !self.by_position.is_empty() || !is_picking || self.step_seconds().is_none() {
+            return Cow::Borrowed(self);
+        }
+        let mut larger = self.clone();
+        let all = |picked: &mut Vec<u8>, count: u8| {
+            if picked.is_empty() {
+                picked.extend(0..count);
+            }
+        };
+        if larger.every == Every::Second {
+            all(&mut larger.by_second, 60);
+            larger.every = Every::Minute;
+        }
+        if larger.every == Every::Minute && !(larger.by_hour.is_empty() && larger.by_minute.is_empty()) {
+            all(&mut larger.by_minute, 60);
+            larger.every = Every::Hour;
+        }
+        if larger.every == Every::Hour && !larger.by_hour.is_empty() {
+            larger.every = Every::Day;
+        }
+        Cow::Owned(larger)
+    }
+
+    /// Returns the length of a step of less than a day, as the rule takes it at its most.
+    fn step_seconds(&self) -> Option<i64> {
+        let unit = match self.every {
+            Every::Second => 1,
+            Every::Minute => 60,
+            Every::Hour => 3600,
+            Every::Day | Every::Week | Every::Month | Every::Year => return None,
+        };
+        Some(unit * i64::from(self.interval.max(1)))
+    }
+
     /// Returns the rule for the library, with what it would take from its start said in so many words, so that the start can move.
-    fn explicit(&self, start_wall: i64) -> RRule<rrule::Unvalidated> {
+    /// What the library gets wrong is left out of it, and comes back as what to pick from its instances: hours within smaller steps (rrule 0.14
+    /// loses step there), and the fifth last weekday of a month (which it refuses).
+    fn explicit(&self, start_wall: i64) -> (RRule<rrule::Unvalidated>, Picks) {
         let start = naive(start_wall);
         let mut by_month = self.by_month.clone();
         let mut by_month_day = self.by_month_day.clone();
@@ -159,10 +214,28 @@ impl Rule {
         }
         let months: Vec<Month> = by_month.iter().filter_map(|month| Month::try_from(*month).ok()).collect();
         let weekday = |days: u8| Weekday::try_from(days % 7).unwrap_or(Weekday::Mon);
+        let mut picks = Picks::default();
+        if self.every == Every::Month && self.by_position.is_empty() && self.by_day.iter().any(|(nth, _)| *nth == -5) {
+            picks.days = self.by_day.clone();
+        }
         let days = self.by_day.iter().map(|(nth, day)| match nth {
             0 => NWeekday::Every(weekday(*day)),
+            _ if !picks.days.is_empty() => NWeekday::Every(weekday(*day)),
             nth => NWeekday::Nth(*nth, weekday(*day)),
         });
+        let days: Vec<NWeekday> = days.collect();
+        let take = |limits: bool, values: &Vec<u8>, picked: &mut Vec<u8>| {
+            if limits {
+                picked.clone_from(values);
+                Vec::new()
+            } else {
+                values.clone()
+            }
+        };
+        let by_hour =
+            take(matches!(self.every, Every::Second | Every::Minute | Every::Hour), &self.by_hour, &mut picks.hours);
+        let by_minute = take(matches!(self.every, Every::Second | Every::Minute), &self.by_minute, &mut picks.minutes);
+        let by_second = take(self.every == Every::Second, &self.by_second, &mut picks.seconds);
         let rule = RRule::new(self.every.frequency())
             .interval(self.interval)
             .week_start(weekday(self.week_start))
@@ -170,15 +243,12 @@ impl Rule {
             .by_month_day(by_month_day)
             .by_week_no(self.by_week.clone())
             .by_year_day(self.by_year_day.clone())
-            .by_weekday(days.collect())
-            .by_hour(self.by_hour.clone())
-            .by_minute(self.by_minute.clone())
-            .by_second(self.by_second.clone())
+            .by_weekday(days)
+            .by_hour(by_hour)
+            .by_minute(by_minute)
+            .by_second(by_second)
             .by_set_pos(self.by_position.clone());
-        match self.count {
-            Some(count) => rule.count(count),
-            None => rule,
-        }
+        (rule, picks)
     }
 
     /// Returns a start in step with `start_wall`, one period or more before `from_wall`, from which the same instances follow.
@@ -214,6 +284,42 @@ impl Rule {
         let day = chrono::NaiveDate::from_ymd_opt((month.div_euclid(12)) as i32, month.rem_euclid(12) as u32 + 1, 1);
         let time = naive(start_wall).time();
         day.and_then(|day| wall_of(day.and_time(time))).unwrap_or(start_wall)
+    }
+}
+
+/// What is picked from the instances that the library gives. What is empty picks all.
+#[derive(Debug, Default)]
+struct Picks {
+    hours: Vec<u8>,
+    minutes: Vec<u8>,
+    seconds: Vec<u8>,
+    /// BYDAY of a month.
+    days: Vec<(i16, u8)>,
+}
+
+impl Picks {
+    fn fit(&self, wall: i64) -> bool {
+        let among =
+            |picked: &[u8], value: i64| picked.is_empty() || picked.iter().any(|each| i64::from(*each) == value);
+        let second = wall.rem_euclid(DAY_SECONDS);
+        among(&self.hours, second / 3600)
+            && among(&self.minutes, second / 60 % 60)
+            && among(&self.seconds, second % 60)
+            && self.fit_day(wall)
+    }
+
+    fn fit_day(&self, wall: i64) -> bool {
+        if self.days.is_empty() {
+            return true;
+        }
+        let date = naive(wall).date();
+        let (day, length) = (i64::from(date.day0()), i64::from(date.num_days_in_month()));
+        let from_first = day / 7 + 1;
+        let from_last = -((length - 1 - day) / 7 + 1);
+        let weekday = date.weekday().num_days_from_monday();
+        self.days.iter().any(|(nth, each)| {
+            u32::from(*each) == weekday && (*nth == 0 || [from_first, from_last].contains(&i64::from(*nth)))
+        })
     }
 }
 

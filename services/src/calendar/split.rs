@@ -131,9 +131,26 @@ fn ended(rule: &Rule, at: &Moment) -> String {
         Zone::Floating => at.later(-1),
         Zone::Utc | Zone::Named(_) | Zone::Custom(_) => Moment::new(at.rough_instant() - 1, Zone::Utc),
     };
-    let line = write::moment(ICalendarProperty::Dtstart, &last);
-    let until = line.trim_end().rsplit(':').next().unwrap_or_default();
-    format!("{};UNTIL={until}", without(rule, &["COUNT", "UNTIL"]))
+    format!("{};UNTIL={}", without(rule, &["COUNT", "UNTIL"]), value_of(&last))
+}
+
+/// Returns the rule's text for a series that starts at `start` and has moved by `seconds` on the wall: its end moves along.
+pub(crate) fn moved(rule: &Rule, start: &Moment, seconds: i64) -> String {
+    let Some(until) = &rule.until else { return rule.text.to_string() };
+    let until = match (&until.zone, &start.zone) {
+        (_, Zone::Date) => Moment::new(until.later(seconds).day() * DAY_SECONDS, Zone::Date),
+        (_, Zone::Floating) => until.later(seconds),
+        (_, zone) => {
+            let wall = zone.wall(until.rough_instant(), Tz::UTC).saturating_add(seconds);
+            Moment::new(zone.instant(wall, Tz::UTC), Zone::Utc)
+        }
+    };
+    format!("{};UNTIL={}", without(rule, &["UNTIL"]), value_of(&until))
+}
+
+fn value_of(moment: &Moment) -> String {
+    let line = write::moment(ICalendarProperty::Dtstart, moment);
+    line.trim_end().rsplit(':').next().unwrap_or_default().to_owned()
 }
 
 /// Returns the rule's text with the instances that are left of a counted one.

@@ -14,7 +14,7 @@ use super::limits::EXCEPTIONS_MAX;
 use super::lookup::{Found, instance_of, reread};
 use super::moment::{Moment, Zone};
 use super::series::Instance;
-use super::split::{Split, split_at};
+use super::split::{Split, moved, split_at};
 use super::state::CalendarState;
 use super::write;
 use crate::service::Desk;
@@ -176,9 +176,9 @@ impl Work<'_> {
         let base = instance.map_or((&main.start, &main.end), |instance| (&instance.start, &instance.end));
         let (start, end) = self.new_times(base.0, base.1, repeats)?;
         // Another day of an instance moves the series by as much.
-        let moved = if base.0.zone == start.zone { start.wall_seconds - base.0.wall_seconds } else { 0 };
-        let start = if instance.is_some() && base.0.zone == start.zone { main.start.later(moved) } else { start };
-        let end = if instance.is_some() { resized(&start, base, &end, moved, main) } else { end };
+        let shift = if base.0.zone == start.zone { start.wall_seconds - base.0.wall_seconds } else { 0 };
+        let start = if instance.is_some() && base.0.zone == start.zone { main.start.later(shift) } else { start };
+        let end = if instance.is_some() { resized(&start, base, &end, shift, main) } else { end };
         check_times(&start, &end, self.desk)?;
         let is_new_rule = self.call.get("rrule").is_some();
         let is_reset = main.recurrence_id.is_none() && (is_new_rule || start.zone != main.start.zone);
@@ -191,12 +191,12 @@ impl Work<'_> {
             match &component.recurrence_id {
                 None => {
                     set_times(&mut changes, &start, &end);
-                    self.rule(&mut changes, &start)?;
-                    shift_dates(&mut changes, component, moved, is_reset);
+                    self.rule(&mut changes, component, &start, shift)?;
+                    shift_dates(&mut changes, component, shift, is_reset);
                 }
-                Some(id) if moved != 0 => {
-                    changes.set("RECURRENCE-ID", recurrence_id(component, &id.later(moved)));
-                    set_times(&mut changes, &component.start.later(moved), &component.end.later(moved));
+                Some(id) if shift != 0 => {
+                    changes.set("RECURRENCE-ID", recurrence_id(component, &id.later(shift)));
+                    set_times(&mut changes, &component.start.later(shift), &component.end.later(shift));
                 }
                 Some(_) => {}
             }
@@ -259,12 +259,17 @@ impl Work<'_> {
         Ok(changes)
     }
 
-    fn rule(&self, changes: &mut Changes, start: &Moment) -> Result<(), Rejection> {
+    fn rule(&self, changes: &mut Changes, old: &Component, start: &Moment, seconds: i64) -> Result<(), Rejection> {
         match rule_text(self.call) {
             Some("") => changes.take_out("RRULE"),
             Some(text) => {
                 check_rule(text, start)?;
                 changes.set("RRULE", write::bare("RRULE", text));
+            }
+            None if seconds != 0 && old.rules.iter().any(|rule| rule.until.is_some()) => {
+                for rule in &old.rules {
+                    changes.set("RRULE", write::bare("RRULE", &moved(rule, start, seconds)));
+                }
             }
             None => {}
         }

@@ -99,6 +99,17 @@ fn changing_all_from_a_later_instance_moves_all_by_as_much() {
 }
 
 #[test]
+fn moving_all_moves_the_end_of_the_rule_along() {
+    let mut bench = bench();
+    let more = map! { "rrule" => "FREQ=DAILY;UNTIL=20260318T080000Z" };
+    let uid = create(&mut bench, "ann", "2026-03-16T09:00:00+01:00", "2026-03-16T10:00:00+01:00", more);
+    let more = map! { "scope" => "all", "start" => "2026-03-28T09:30:00+01:00" };
+    act(&mut bench, "calendar.update", "ann", &uid, more).expect("a change");
+    let found = starts(&mut bench, "ann", FROM, UNTIL);
+    assert_eq!(found, ["2026-03-28T09:30:00+01:00", "2026-03-29T09:30:00+02:00", "2026-03-30T09:30:00+02:00"]);
+}
+
+#[test]
 fn another_rule_takes_the_place_of_the_old_one() {
     let (mut bench, uid) = weekly();
     let more = map! { "scope" => "all", "rrule" => "FREQ=DAILY;COUNT=2" };

@@ -59,7 +59,9 @@ fn a_touched_event_changes_and_the_rest_of_the_file_stays() {
 fn a_second_file_adds_its_events_and_replaces_those_of_the_same_uid() {
     let mut bench = bench();
     import(&mut bench, "plan", REAL.as_bytes());
-    let second = file("BEGIN:VEVENT\nUID:series@x\nDTSTART:20260401T090000Z\nSUMMARY:Replaced\nEND:VEVENT\nBEGIN:VEVENT\nUID:b\nDTSTART:20260402T090000Z\nEND:VEVENT");
+    let second = file(
+        "BEGIN:VEVENT\nUID:series@x\nDTSTART:20260401T090000Z\nSUMMARY:Replaced\nEND:VEVENT\nBEGIN:VEVENT\nUID:b\nDTSTART:20260402T090000Z\nEND:VEVENT",
+    );
     import(&mut bench, "plan", &second);
     let found = events(&mut bench, "plan", "2026-03-31T23:00:00Z", "2026-04-03T00:00:00Z");
     let names: Vec<&str> = found.iter().map(|event| text(event, "summary")).collect();
@@ -106,7 +108,8 @@ fn this_and_following_of_a_file_takes_the_later_instances_along() {
     );
     import(&mut bench, "team", &source);
     let found = events(&mut bench, "team", "2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z");
-    let shown: Vec<(&str, &str)> = found.iter().map(|event| (&text(event, "end")[8..16], text(event, "summary"))).collect();
+    let shown: Vec<(&str, &str)> =
+        found.iter().map(|event| (&text(event, "end")[8..16], text(event, "summary"))).collect();
     assert_eq!(shown, [("16T11:00", "a"), ("17T11:00", "a"), ("18T12:30", "b"), ("19T12:30", "b")]);
 }
 

@@ -1,5 +1,7 @@
 //! Every limit, at it, below and above.
 
+use std::ops::ControlFlow;
+
 use dayshift_engine::{Value, map};
 
 use super::super::limits::*;
@@ -43,7 +45,10 @@ fn texts_have_their_length() {
 fn names_and_addresses_have_their_length() {
     let mut bench = bench();
     let mut made = |bytes: usize| {
-        bench.call("calendar.make", map! { "calendar" => "x".repeat(bytes) }).err().map(|refusal| refusal.code.into_owned())
+        bench
+            .call("calendar.make", map! { "calendar" => "x".repeat(bytes) })
+            .err()
+            .map(|refusal| refusal.code.into_owned())
     };
     assert_eq!((made(NAME_BYTES_MAX - 1), made(NAME_BYTES_MAX)), (None, None));
     assert_eq!(made(NAME_BYTES_MAX + 1).as_deref(), Some("calendar/bad-name"));
@@ -77,6 +82,11 @@ fn a_rule_counts_so_far_and_is_so_dense_and_so_long() {
     let densest = DAY_SECONDS / 60 / RULE_INSTANCES_PER_DAY_MAX as i64;
     assert_eq!((apart(densest + 1), apart(densest)), (Ok(()), Ok(())));
     assert_eq!(apart(densest - 1), Err(RuleFault::TooDense));
+    let steps = |minutes: i64| check(&format!("FREQ=SECONDLY;INTERVAL={minutes};BYHOUR=9;BYMINUTE=0"));
+    let smallest = DAY_SECONDS / RULE_STEPS_PER_DAY_MAX;
+    assert_eq!((steps(smallest + 1), steps(smallest)), (Ok(()), Ok(())));
+    assert_eq!(steps(smallest - 1), Err(RuleFault::TooDense));
+    assert_eq!(check("FREQ=SECONDLY;BYHOUR=9;BYMINUTE=0;BYSECOND=0"), Ok(()), "that is daily");
     let mut bench = bench();
     let mut long = |bytes: usize| {
         let rule = "FREQ=DAILY".to_owned();
@@ -85,6 +95,17 @@ fn a_rule_counts_so_far_and_is_so_dense_and_so_long() {
     };
     assert_eq!((long(RULE_BYTES_MAX - 1), long(RULE_BYTES_MAX)), (None, None));
     assert_eq!(long(RULE_BYTES_MAX + 1).as_deref(), Some("calendar/bad-rule"));
+}
+
+#[test]
+fn one_look_at_a_rule_takes_so_many_steps() {
+    let at = Moment::new(0, Zone::Utc);
+    let rule = super::super::parse::parse_rule("FREQ=MINUTELY;INTERVAL=2;BYHOUR=9", &at).expect("a good rule");
+    let walked = |until: i64| {
+        rule.walk(0, 0, |wall| if wall > until { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    };
+    let last = 120 * (RULE_STEPS_MAX as i64 - 1);
+    assert_eq!((walked(last - 3 * DAY_SECONDS), walked(last + 3 * DAY_SECONDS)), (Ok(()), Err(RuleFault::TooDense)));
 }
 
 #[test]
@@ -188,15 +209,41 @@ fn rules_and_dates_of_an_imported_event_are_taken_up_to_their_number() {
     let rules = |count: usize| {
         let mut bench = bench();
         let rules = "RRULE:FREQ=DAILY;COUNT=2\n".repeat(count);
-        super::import(&mut bench, "ann", &file(&format!("BEGIN:VEVENT\nUID:1\nDTSTART:20260316T090000Z\n{rules}END:VEVENT")));
-        bench.service.peek_shelf(&"ann".into()).expect("a calendar").events.peek(&"1".into()).expect("it").main().rules.len()
+        super::import(
+            &mut bench,
+            "ann",
+            &file(&format!("BEGIN:VEVENT\nUID:1\nDTSTART:20260316T090000Z\n{rules}END:VEVENT")),
+        );
+        bench
+            .service
+            .peek_shelf(&"ann".into())
+            .expect("a calendar")
+            .events
+            .peek(&"1".into())
+            .expect("it")
+            .main()
+            .rules
+            .len()
     };
     assert_eq!((rules(RULES_MAX - 1), rules(RULES_MAX), rules(RULES_MAX + 1)), (RULES_MAX - 1, RULES_MAX, RULES_MAX));
     let dates = |count: usize| {
         let mut bench = bench();
         let dates = "EXDATE:20260316T090000Z\n".repeat(count);
-        super::import(&mut bench, "ann", &file(&format!("BEGIN:VEVENT\nUID:1\nDTSTART:20260316T090000Z\n{dates}END:VEVENT")));
-        bench.service.peek_shelf(&"ann".into()).expect("a calendar").events.peek(&"1".into()).expect("it").main().except_dates.len()
+        super::import(
+            &mut bench,
+            "ann",
+            &file(&format!("BEGIN:VEVENT\nUID:1\nDTSTART:20260316T090000Z\n{dates}END:VEVENT")),
+        );
+        bench
+            .service
+            .peek_shelf(&"ann".into())
+            .expect("a calendar")
+            .events
+            .peek(&"1".into())
+            .expect("it")
+            .main()
+            .except_dates
+            .len()
     };
     let most = RECURRENCE_DATES_MAX;
     assert_eq!((dates(most - 1), dates(most), dates(most + 1)), (most - 1, most, most));

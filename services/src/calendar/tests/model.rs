@@ -72,7 +72,8 @@ fn run(bench: &mut Bench<CalendarState>, model: &mut Model, command: &Command) {
     else {
         unreachable!("creation is done above")
     };
-    let Some(key) = (!model.is_empty()).then(|| model.keys().nth(event % model.len()).expect("in range").clone()) else {
+    let Some(key) = (!model.is_empty()).then(|| model.keys().nth(event % model.len()).expect("in range").clone())
+    else {
         return;
     };
     let (calendar, uid) = (key.0, key.1.clone());
@@ -101,7 +102,8 @@ fn run(bench: &mut Bench<CalendarState>, model: &mut Model, command: &Command) {
         }
         Command::RenameFollowing { instance, .. } => {
             let at = pick(instance);
-            let more = map! { "scope" => "following", "recurrence_id" => time(series.instances[at].0), "summary" => "y" };
+            let more =
+                map! { "scope" => "following", "recurrence_id" => time(series.instances[at].0), "summary" => "y" };
             let answer = act(bench, "calendar.update", calendar, &uid, more).expect("a series can be cut");
             let mut following = Modelled { instances: series.instances.split_off(at) };
             following.instances.iter_mut().for_each(|instance| instance.2 = "y".to_owned());
@@ -181,7 +183,8 @@ fn events_survive_the_log_and_build_the_same_state() {
     let frame = Frame::new();
     let actor = Actor::Agent;
     let (seq, time) = (bench.seq.next(), bench.time);
-    let context = Context { seq, time, actor: &actor, turn: None, seed: Seed::new(7), frame: &frame, blobs: &bench.blobs };
+    let context =
+        Context { seq, time, actor: &actor, turn: None, seed: Seed::new(7), frame: &frame, blobs: &bench.blobs };
     let call = ToolCall::new("calendar.create", arguments);
     let decision = bench.service.decide(&call, &bench.desk, &context).expect("an event that can be created");
     assert_eq!(decision.events.len(), 2, "Ann's and Bob's");

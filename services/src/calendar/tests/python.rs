@@ -16,7 +16,7 @@ use super::super::zones::Zones;
 use super::super::{Moment, Zone};
 
 /// How many rules are compared.
-const CASES: u64 = 1_500;
+const CASES: u64 = 1_200;
 const SEED: u64 = 5545;
 const ZONES: [&str; 9] = [
     "Europe/Berlin",
@@ -59,7 +59,7 @@ fn expansion_agrees_with_python() {
             differing.push(format!("rule of case {number}\n{}\nours   {ours:?}\ntheirs {theirs:?}", describe(case)));
         }
     }
-    let shown = differing.iter().take(5).cloned().collect::<Vec<_>>().join("\n\n");
+    let shown = differing.iter().take(40).cloned().collect::<Vec<_>>().join("\n\n");
     assert!(differing.is_empty(), "{} of {CASES} cases of seed {SEED} differ:\n{shown}", differing.len());
     assert!(instances > 10_000, "the ranges hold instances to compare: {instances}");
 }
@@ -85,12 +85,8 @@ fn python() -> Option<PathBuf> {
 
 fn ask(python: &Path, cases: &[Case]) -> Vec<serde_json::Value> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/python/recurrence.py");
-    let mut child = Command::new(python)
-        .arg(script)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("Python starts");
+    let mut child =
+        Command::new(python).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("Python starts");
     let lines: String = cases
         .iter()
         .enumerate()
@@ -184,13 +180,19 @@ fn case(number: u64) -> Case {
         }
     }
     lines.push("END:VEVENT".to_owned());
-    let from = start - 86_400 * 30 + 86_400 * random.below(1_500) as i64 + 17;
+    // Python counts from the start, so what repeats within a day is looked at soon after it.
+    let is_dense = plain.starts_with("FREQ=MINUTELY") || plain.starts_with("FREQ=HOURLY");
+    let (after_days, days) = if is_dense { (200, 40) } else { (1_500, 240) };
+    let from = start - 86_400 * 30 + 86_400 * random.below(after_days) as i64 + 17;
     Case {
-        file: format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//T//EN\r\n{}\r\nEND:VCALENDAR\r\n", lines.join("\r\n")),
+        file: format!(
+            "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//T//EN\r\n{}\r\nEND:VCALENDAR\r\n",
+            lines.join("\r\n")
+        ),
         rule: plain,
         start: text(start),
         from: text(from),
-        until: text(from + 86_400 * (1 + random.below(240) as i64)),
+        until: text(from + 86_400 * (1 + random.below(days) as i64)),
     }
 }
 
@@ -200,7 +202,7 @@ fn rule(random: &mut RandomStream, is_date: bool) -> String {
     let every = *random.choose(&frequencies[..frequencies.len() - if is_date { 2 } else { 0 }]).expect("a frequency");
     let mut parts = vec![format!("FREQ={every}")];
     let interval = match every {
-        "MINUTELY" => 15 + random.below(2_000),
+        "MINUTELY" => 20 + random.below(2_000),
         "HOURLY" => 1 + random.below(50),
         _ => 1 + random.below(4),
     };
@@ -224,7 +226,7 @@ fn rule(random: &mut RandomStream, is_date: bool) -> String {
         ("DAILY" | "HOURLY", 0) => parts.push(format!("BYDAY={}", days(random, 0))),
         ("DAILY" | "HOURLY" | "MINUTELY", 1) => parts.push(format!("BYMONTHDAY={}", signed(random, 5, 31))),
         ("HOURLY" | "MINUTELY", 2) => parts.push(format!("BYHOUR={}", numbers(random, 4, 0, 23))),
-        _ => is_set = has_months && false,
+        _ => is_set = false,
     }
     is_set |= parts.iter().any(|part| part.starts_with("BYDAY") || part.starts_with("BYMONTHDAY"));
     if !is_date && matches!(every, "DAILY" | "WEEKLY" | "MONTHLY" | "YEARLY") && random.below(5) == 0 {
@@ -233,7 +235,10 @@ fn rule(random: &mut RandomStream, is_date: bool) -> String {
             parts.push(format!("BYMINUTE={}", numbers(random, 2, 0, 59)));
         }
     }
-    if is_set && matches!(every, "MONTHLY" | "YEARLY") && random.below(3) == 0 {
+    // The fifth last weekday of a month goes with everything but BYSETPOS (see `Rule::explicit`).
+    let has_fifth_last =
+        every == "MONTHLY" && parts.iter().any(|part| part.starts_with("BYDAY") && part.contains("-5"));
+    if is_set && matches!(every, "MONTHLY" | "YEARLY") && !has_fifth_last && random.below(3) == 0 {
         parts.push(format!("BYSETPOS={}", signed(random, 2, 4)));
     }
     if random.below(4) == 0 {
@@ -285,7 +290,7 @@ fn texts(value: &serde_json::Value) -> Vec<String> {
 
 fn pairs(value: &serde_json::Value) -> Vec<(String, String)> {
     let items = value.as_array().expect("a list").iter();
-    items.map(|item| texts(item)).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
+    items.map(texts).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
 }
 
 fn describe(case: &Case) -> String {
