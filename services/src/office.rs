@@ -9,6 +9,7 @@ use dayshift_engine::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::calendar::{CalendarEvent, CalendarState};
 use crate::chat::{ChatEvent, ChatState};
 use crate::clock::{ClockEvent, ClockState};
 use crate::files::{FilesEvent, FilesState};
@@ -91,6 +92,7 @@ macro_rules! join {
 }
 
 join! {
+    calendar: CalendarState, CalendarEvent, Calendar;
     chat: ChatState, ChatEvent, Chat;
     clock: ClockState, ClockEvent, Clock;
     files: FilesState, FilesEvent, Files;
