@@ -4,6 +4,7 @@
 pub mod chat;
 pub mod clock;
 pub mod files;
+pub mod knowledge;
 pub mod mail;
 mod office;
 pub mod people;

@@ -1,0 +1,196 @@
+//! Inline Markdown: text with styles and links, rebuilt from a parser's events in one canonical form with as few escapes as are safe.
+
+use pulldown_cmark::{Event, LinkType, Tag, TagEnd};
+
+/// Collects inline events into canonical inline Markdown.
+#[derive(Debug, Default)]
+pub(super) struct Inline {
+    text: String,
+    /// What to write when the innermost open link or image ends.
+    targets: Vec<String>,
+    /// Whether a line break becomes a space: in headings and cells.
+    pub(super) one_line: bool,
+}
+
+impl Inline {
+    /// Adds an event. Returns whether it was an inline one.
+    pub(super) fn add(&mut self, event: &Event<'_>) -> bool {
+        match event {
+            Event::Text(text) => escape(text, &mut self.text),
+            Event::Code(code) => self.code(code),
+            Event::Html(html) | Event::InlineHtml(html) => escape(html, &mut self.text),
+            Event::SoftBreak if self.one_line => self.text.push(' '),
+            Event::HardBreak if self.one_line => self.text.push(' '),
+            Event::SoftBreak => self.text.push('\n'),
+            Event::HardBreak => self.text.push_str("\\\n"),
+            Event::Start(tag) => return self.open(tag),
+            Event::End(tag) => return self.close(*tag),
+            Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
+                escape(text, &mut self.text);
+            }
+            Event::Rule | Event::TaskListMarker(_) => return false,
+        }
+        true
+    }
+
+    /// Returns what was collected, trimmed, and starts anew.
+    pub(super) fn take(&mut self) -> String {
+        let text = std::mem::take(&mut self.text);
+        self.targets.clear();
+        let trimmed = text.trim_matches([' ', '\t', '\n']);
+        // A backslash that was to break the last line has no line to break.
+        let mut trimmed = trimmed;
+        while let Some(shorter) = trimmed.strip_suffix("\\").filter(|rest| trailing_backslashes(rest) % 2 == 0) {
+            trimmed = shorter.trim_end_matches([' ', '\t', '\n']);
+        }
+        trimmed.to_owned()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    pub(super) fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    fn open(&mut self, tag: &Tag<'_>) -> bool {
+        match tag {
+            Tag::Emphasis => self.text.push('*'),
+            Tag::Strong => self.text.push_str("**"),
+            Tag::Strikethrough => self.text.push_str("~~"),
+            Tag::Link { link_type, dest_url, title, .. } => {
+                self.targets.push(match link_type {
+                    LinkType::Autolink | LinkType::Email => target(dest_url, ""),
+                    _ => target(dest_url, title),
+                });
+                self.text.push('[');
+            }
+            Tag::Image { dest_url, title, .. } => {
+                self.targets.push(target(dest_url, title));
+                self.text.push_str("![");
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn close(&mut self, tag: TagEnd) -> bool {
+        match tag {
+            TagEnd::Emphasis => self.text.push('*'),
+            TagEnd::Strong => self.text.push_str("**"),
+            TagEnd::Strikethrough => self.text.push_str("~~"),
+            TagEnd::Link | TagEnd::Image => {
+                let target = self.targets.pop().unwrap_or_default();
+                self.text.push_str(&target);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn code(&mut self, code: &str) {
+        let fence = "`".repeat(longest_run(code, '`') + 1);
+        let pad = code.starts_with('`')
+            || code.ends_with('`')
+            || (code.starts_with(' ') && code.ends_with(' ') && !code.trim().is_empty());
+        let pad = if pad { " " } else { "" };
+        let code = if self.one_line { code.replace('|', "\\|") } else { code.to_owned() };
+        self.text.push_str(&format!("{fence}{pad}{code}{pad}{fence}"));
+    }
+}
+
+/// Returns the length of the longest run of `character` in `text`.
+pub(super) fn longest_run(text: &str, character: char) -> usize {
+    let mut longest = 0;
+    let mut run = 0;
+    for other in text.chars() {
+        run = if other == character { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest
+}
+
+fn trailing_backslashes(text: &str) -> usize {
+    text.len() - text.trim_end_matches('\\').len()
+}
+
+fn target(url: &str, title: &str) -> String {
+    let mut out = String::from("](");
+    let plain =
+        !url.is_empty() && url.chars().all(|character| character.is_ascii_graphic() && !"()<>\\&".contains(character));
+    if plain || url.is_empty() && title.is_empty() {
+        out.push_str(url);
+    } else {
+        out.push('<');
+        for character in url.chars() {
+            match character {
+                '<' | '>' | '\\' | '&' => out.extend(['\\', character]),
+                '\n' | '\r' => out.push_str("%0A"),
+                other => out.push(other),
+            }
+        }
+        out.push('>');
+    }
+    if !title.is_empty() {
+        out.push_str(" \"");
+        for character in title.chars() {
+            match character {
+                '"' | '\\' | '&' => out.extend(['\\', character]),
+                '\n' => out.push(' '),
+                other => out.push(other),
+            }
+        }
+        out.push('"');
+    }
+    out.push(')');
+    out
+}
+
+/// Adds `text` to `out` so that it reads back as itself. Escapes where a character could mean something; an underscore inside a word and a
+/// star between spaces mean nothing.
+fn escape(text: &str, out: &mut String) {
+    let mut characters = text.char_indices().peekable();
+    while let Some((index, character)) = characters.next() {
+        let before = out.chars().next_back();
+        let after = characters.peek().map(|(_, after)| *after);
+        let line_start = before.is_none_or(|before| before == '\n');
+        let escaped = match character {
+            '\\' | '`' | '|' => true,
+            '*' => !(before.is_some_and(char::is_whitespace) && after.is_some_and(char::is_whitespace) && !line_start),
+            '_' => !(before.is_some_and(char::is_alphanumeric) && after.is_some_and(char::is_alphanumeric)),
+            '~' => line_start || after.is_none_or(|after| !after.is_ascii_digit() && !after.is_whitespace()),
+            '[' => {
+                line_start
+                    || after == Some('^')
+                    || before == Some('!')
+                    || text[index..].contains("](")
+                    || after == Some('!')
+            }
+            ']' => matches!(after, None | Some('(' | '[' | ':')),
+            '<' => after.is_none_or(|after| after.is_ascii_alphabetic() || "/!?".contains(after)),
+            '&' => after.is_none_or(|after| after == '#' || after.is_ascii_alphanumeric()),
+            '!' => after.is_none_or(|after| after == '['),
+            '#' => line_start || before == Some('#') || after.is_none(),
+            '>' => line_start,
+            '-' | '+' | '=' | ':' => line_start,
+            '.' | ')' => follows_number(out),
+            _ => false,
+        };
+        if escaped {
+            out.push('\\');
+        }
+        match character {
+            // A tab or a break inside of text came from an entity or from HTML.
+            '\n' => out.push(if before.is_none_or(|before| before == '\n') { ' ' } else { '\n' }),
+            ' ' | '\t' if line_start => {}
+            other => out.push(other),
+        }
+    }
+}
+
+/// Returns whether the last line of `text` is nothing but a number, after which a point would make an item of it.
+fn follows_number(text: &str) -> bool {
+    let line = text.rsplit('\n').next().unwrap_or_default();
+    (1..=9).contains(&line.len()) && line.bytes().all(|byte| byte.is_ascii_digit())
+}
