@@ -16,9 +16,9 @@ impl Inline {
     /// Adds an event. Returns whether it was an inline one.
     pub(super) fn add(&mut self, event: &Event<'_>) -> bool {
         match event {
-            Event::Text(text) => escape(text, &mut self.text),
+            Event::Text(text) => escape(text, self.one_line, &mut self.text),
             Event::Code(code) => self.code(code),
-            Event::Html(html) | Event::InlineHtml(html) => escape(html, &mut self.text),
+            Event::Html(html) | Event::InlineHtml(html) => escape(html, self.one_line, &mut self.text),
             Event::SoftBreak if self.one_line => self.text.push(' '),
             Event::HardBreak if self.one_line => self.text.push(' '),
             Event::SoftBreak => self.text.push('\n'),
@@ -26,7 +26,7 @@ impl Inline {
             Event::Start(tag) => return self.open(tag),
             Event::End(tag) => return self.close(*tag),
             Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
-                escape(text, &mut self.text);
+                escape(text, self.one_line, &mut self.text);
             }
             Event::Rule | Event::TaskListMarker(_) => return false,
         }
@@ -60,6 +60,11 @@ impl Inline {
             Tag::Strong => self.text.push_str("**"),
             Tag::Strikethrough => self.text.push_str("~~"),
             Tag::Link { link_type, dest_url, title, .. } => {
+                // An exclamation mark would make an image of the link.
+                if self.text.ends_with('!') && trailing_backslashes(&self.text[..self.text.len() - 1]) % 2 == 0 {
+                    self.text.truncate(self.text.len() - 1);
+                    self.text.push_str("\\!");
+                }
                 self.targets.push(match link_type {
                     LinkType::Autolink | LinkType::Email => target(dest_url, ""),
                     _ => target(dest_url, title),
@@ -147,34 +152,32 @@ fn target(url: &str, title: &str) -> String {
     out
 }
 
-/// Adds `text` to `out` so that it reads back as itself. Escapes where a character could mean something; an underscore inside a word and a
-/// star between spaces mean nothing.
-fn escape(text: &str, out: &mut String) {
+/// Adds `text` to `out` so that it reads back as itself. Escapes only where a character could mean something: `snake_case`, `2 * 3`, `C#`,
+/// `-5` and `[a]` stay as they are.
+fn escape(text: &str, one_line: bool, out: &mut String) {
     let mut characters = text.char_indices().peekable();
     while let Some((index, character)) = characters.next() {
         let before = out.chars().next_back();
         let after = characters.peek().map(|(_, after)| *after);
         let line_start = before.is_none_or(|before| before == '\n');
+        let spaced = before.is_none_or(char::is_whitespace);
+        let ends = after.is_none_or(char::is_whitespace);
         let escaped = match character {
-            '\\' | '`' | '|' => true,
-            '*' => !(before.is_some_and(char::is_whitespace) && after.is_some_and(char::is_whitespace) && !line_start),
+            '\\' => after.is_none_or(|after| after.is_ascii_punctuation() || after == '\n'),
+            '`' => true,
+            '*' => line_start || !(spaced && ends),
             '_' => !(before.is_some_and(char::is_alphanumeric) && after.is_some_and(char::is_alphanumeric)),
-            '~' => line_start || after.is_none_or(|after| !after.is_ascii_digit() && !after.is_whitespace()),
-            '[' => {
-                line_start
-                    || after == Some('^')
-                    || before == Some('!')
-                    || text[index..].contains("](")
-                    || after == Some('!')
-            }
-            ']' => matches!(after, None | Some('(' | '[' | ':')),
+            '~' => !(spaced && after.is_some_and(|after| after.is_ascii_digit())),
+            '[' => line_start || before == Some('!'),
+            ']' => after == Some('('),
+            '|' => one_line || line_start,
             '<' => after.is_none_or(|after| after.is_ascii_alphabetic() || "/!?".contains(after)),
-            '&' => after.is_none_or(|after| after == '#' || after.is_ascii_alphanumeric()),
-            '!' => after.is_none_or(|after| after == '['),
-            '#' => line_start || before == Some('#') || after.is_none(),
-            '>' => line_start,
-            '-' | '+' | '=' | ':' => line_start,
-            '.' | ')' => follows_number(out),
+            '&' => is_entity(&text[index..]),
+            '#' => line_start || spaced && after.is_none_or(|after| after == '#'),
+            '-' | '+' => line_start && (ends || after == Some('-')),
+            '=' | '>' => line_start,
+            ':' => line_start && after == Some('-'),
+            '.' | ')' => ends && follows_number(out),
             _ => false,
         };
         if escaped {
@@ -182,11 +185,17 @@ fn escape(text: &str, out: &mut String) {
         }
         match character {
             // A tab or a break inside of text came from an entity or from HTML.
-            '\n' => out.push(if before.is_none_or(|before| before == '\n') { ' ' } else { '\n' }),
+            '\n' => out.push(if line_start { ' ' } else { '\n' }),
             ' ' | '\t' if line_start => {}
             other => out.push(other),
         }
     }
+}
+
+/// Returns whether `text`, which starts with an ampersand, could start with an entity.
+fn is_entity(text: &str) -> bool {
+    let name = text[1..].trim_start_matches('#');
+    name.find(|character: char| !character.is_ascii_alphanumeric()).is_some_and(|end| name[end..].starts_with(';'))
 }
 
 /// Returns whether the last line of `text` is nothing but a number, after which a point would make an item of it.

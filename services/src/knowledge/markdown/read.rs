@@ -2,7 +2,9 @@
 //! tree is ever built that would be too deep to walk.
 
 use dayshift_engine::SmolStr;
-use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{
+    BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream,
+};
 
 use super::inline::Inline;
 use super::{BLOCK_DEPTH_MAX, BLOCK_TEXT_BYTES_MAX, Block, BlockKind, Fault, TABLE_CELLS_MAX};
@@ -12,7 +14,7 @@ pub(super) fn read(markdown: &str) -> Result<Vec<Block>, Fault> {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_GFM;
     let mut reader = Reader::default();
-    for event in Parser::new_ext(markdown, options) {
+    for event in TextMergeStream::new(Parser::new_ext(markdown, options)) {
         reader.event(event)?;
     }
     reader.flush()?;
@@ -53,7 +55,8 @@ impl Reader {
             && let Event::Text(text) = &event
         {
             code.push_str(text);
-            return within(code.len());
+            // The last line's end is not part of the code.
+            return within(code.trim_end_matches('\n').len());
         }
         if let Some(html) = &mut self.html
             && let Event::Html(text) | Event::Text(text) | Event::InlineHtml(text) = &event
@@ -158,6 +161,7 @@ impl Reader {
                 if code.ends_with('\n') {
                     code.pop();
                 }
+                within(code.len())?;
                 self.push(Block::draft(BlockKind::Code { language }, code))
             }
             TagEnd::HtmlBlock => {
@@ -277,8 +281,8 @@ impl Reader {
                 self.close_container()?;
                 rest = after.trim_start();
             } else {
-                let end = rest[1.min(rest.len())..].find('<').map_or(rest.len(), |at| at + 1);
-                let end = if rest.is_char_boundary(end) { end } else { rest.len() };
+                let mark = rest.char_indices().skip(1).find(|(_, character)| *character == '<');
+                let end = mark.map_or(rest.len(), |(at, _)| at);
                 text.push_str(&rest[..end]);
                 rest = &rest[end..];
             }
@@ -329,7 +333,7 @@ fn inline_of(summary: &str) -> String {
     let options = Options::ENABLE_STRIKETHROUGH;
     let mut inline = Inline::default();
     inline.one_line = true;
-    for event in Parser::new_ext(summary.trim(), options) {
+    for event in TextMergeStream::new(Parser::new_ext(summary.trim(), options)) {
         inline.add(&event);
     }
     inline.take().replace('\n', " ")

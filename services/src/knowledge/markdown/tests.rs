@@ -66,14 +66,21 @@ fn other_ways_to_write_the_same_come_out_in_ours() {
         ("    code", "```\ncode\n```"),
         ("#### deep", "### deep"),
         ("__a__ and _b_", "**a** and *b*"),
-        ("<https://acme.example/a>", "[https\\://acme.example/a](https://acme.example/a)"),
+        ("<https://acme.example/a>", "[https://acme.example/a](https://acme.example/a)"),
         ("a [b][c]\n\n[c]: https://acme.example", "a [b](https://acme.example)"),
         ("***", "---"),
-        ("snake_case and 2 * 3", "snake_case and 2 * 3"),
+        (
+            "snake_case, 2 * 3, C#, -5, a|b, [a], AT&T, ~5, x! 3.5",
+            "snake_case, 2 * 3, C#, -5, a|b, [a], AT&T, ~5, x! 3.5",
+        ),
+        ("wow![a](https://acme.example)", "wow![a](https://acme.example)"),
+        ("wow\\![a](https://acme.example)", "wow\\![a](https://acme.example)"),
+        ("\\# no \\*star\\* \\&amp;", "\\# no \\*star\\* \\&amp;"),
         ("line\r\nline", "line\nline"),
+        ("<details><summary></summary>\u{e9}", "<details><summary></summary>\n\n\u{e9}\n\n</details>"),
         ("<div>x</div>", "\\<div>x\\</div>"),
     ] {
-        assert_eq!(text(&read(theirs)).replace("https\\:", "https:"), ours.replace("https\\:", "https:"), "{theirs:?}");
+        assert_eq!(text(&read(theirs)), ours, "{theirs:?}");
     }
 }
 
@@ -94,11 +101,7 @@ fn the_length_of_a_text_is_limited() {
         [(BLOCK_TEXT_BYTES_MAX - 1, true), (BLOCK_TEXT_BYTES_MAX, true), (BLOCK_TEXT_BYTES_MAX + 1, false)]
     {
         assert_eq!(blocks(&"x".repeat(bytes)).is_ok(), good, "{bytes}");
-        assert_eq!(
-            blocks(&format!("```\n{}\n```", "x".repeat(bytes))).is_ok(),
-            good || bytes == BLOCK_TEXT_BYTES_MAX,
-            "{bytes}"
-        );
+        assert_eq!(blocks(&format!("```\n{}\n```", "x".repeat(bytes))).is_ok(), good, "{bytes}");
     }
 }
 
@@ -177,6 +180,25 @@ fn soup() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
+/// Returns whether reading gave up and kept the source.
+fn was_kept(blocks: &[Block]) -> bool {
+    matches!(blocks, [Block { kind: BlockKind::Code { language }, .. }] if language == "markdown")
+}
+
+#[test]
+fn hardly_any_source_does_not_settle_and_is_kept_as_code() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let kept = (0..2_000)
+        .filter(|_| {
+            let markdown = soup().new_tree(&mut runner).expect("a soup").current();
+            blocks(&markdown).is_ok_and(|blocks| was_kept(&blocks))
+        })
+        .count();
+    assert!(kept < 100, "{kept} of 2000 soups were kept as code");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
@@ -198,7 +220,8 @@ proptest! {
 
     #[test]
     fn plain_words_are_kept_as_they_are(words in "[A-Za-z0-9,;!?'\" é€%/()-]{1,40}") {
-        let first = read(&format!("x{words}"));
-        prop_assert_eq!(text(&first).split_whitespace().collect::<Vec<_>>(), format!("x{words}").split_whitespace().collect::<Vec<_>>());
+        let words = format!("x{words}");
+        let written = text(&read(&words));
+        prop_assert_eq!(written.split_whitespace().collect::<Vec<_>>(), words.split_whitespace().collect::<Vec<_>>());
     }
 }

@@ -111,7 +111,7 @@ fn sorts_are_stable_and_empty_values_come_last() {
         (r#"["Hours"]"#, "f e b a c d"),
         (r#"["-Hours"]"#, "a c b e f d"),
         (r#"[{"property": "Size", "direction": "ascending"}]"#, "b e c a d f"),
-        (r#"["Size", "-Hours"]"#, "b e c a d f"),
+        (r#"["Size", "-Hours"]"#, "b e c a f d"),
         (r#"[{"property": "Due", "direction": "descending"}]"#, "d c a b f e"),
         (r#"[{"timestamp": "created_time", "direction": "descending"}]"#, "f e d c b a"),
         (r#"["-Done", "-Name"]"#, "b f e d c a"),
