@@ -399,7 +399,7 @@ impl Service for KnowledgeState {
         let databases = self.databases.peek_all().map(|(id, database)| {
             let mut value = database.value();
             if let (Value::Map(map), Some(table)) = (&mut value, self.tables.get(id)) {
-                let rows = table.peek_rows().into_iter().map(|row| {
+                let rows = table.peek_rows().map(|row| {
                     let properties = database.schema.properties.iter().enumerate();
                     let properties = properties.map(|(place, each)| (each.name.clone(), row.value(place).clone()));
                     let content = self.contents.peek(&ContentOf(row.id.clone()));

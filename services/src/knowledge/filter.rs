@@ -369,10 +369,9 @@ impl<'a> Reader<'_, 'a> {
             && let Ok(Some(target)) = self.scene.find_database(database)
         {
             let place = target.schema().title_place();
-            let rows = target.table.scan(self.scene.frame);
-            let row = rows
-                .iter()
-                .find(|row| !row.archived && row.value(place).as_text().is_some_and(|title| same(title, text)));
+            let mut rows = target.table.scan(self.scene.frame);
+            let row =
+                rows.find(|row| !row.archived && row.value(place).as_text().is_some_and(|title| same(title, text)));
             if let Some(row) = row {
                 return row.id.clone();
             }

@@ -9,40 +9,44 @@ use dayshift_engine::{SmolStr, Value};
 use super::date::{Date, Moment, moved, today};
 use super::filter::{Compare, Filter, Place, Quantity, Span, Target, Test};
 use super::rollup::is_empty;
-use super::scene::{Found, Looks, Scene};
+use super::scene::{Compute, Found, Looks, Scene};
 use super::schema::PropertyKind;
-use super::table::RowView;
+use super::table::Row;
 
 /// Holds rows of one database against filters. The scan is noted by whoever makes it.
 pub(super) struct Matcher<'a> {
-    pub(super) scene: Scene<'a>,
-    pub(super) found: Found<'a>,
+    scene: Scene<'a>,
+    found: Found<'a>,
+    compute: Compute<'a>,
 }
 
 impl<'a> Matcher<'a> {
+    pub(super) fn new(scene: Scene<'a>, found: Found<'a>) -> Self {
+        Self { scene, found, compute: Compute::new(scene, Looks::Scanned) }
+    }
+
     /// Returns whether the row fulfils the filter.
-    pub(super) fn holds(&self, filter: &Filter, row: &RowView<'a>) -> bool {
+    pub(super) fn holds(&self, filter: &Filter, row: &Row) -> bool {
         match filter {
             Filter::And(parts) => parts.iter().all(|part| self.holds(part, row)),
             Filter::Or(parts) => parts.iter().any(|part| self.holds(part, row)),
             Filter::Test(Target::Property(place), test) => self.with(row, *place, |value| self.passes(test, value)),
-            Filter::Test(Target::Created, test) => self.passes_time(test, row.stamps.map(|stamps| stamps.created)),
-            Filter::Test(Target::Edited, test) => self.passes_time(test, row.stamps.map(|stamps| stamps.edited)),
+            Filter::Test(Target::Created, test) => self.passes_time(test, row.stamps.created),
+            Filter::Test(Target::Edited, test) => self.passes_time(test, row.stamps.edited),
         }
     }
 
     /// Shows the value of a property to `look`, without a copy where it is stored.
-    pub(super) fn with<R>(&self, row: &RowView<'a>, place: usize, look: impl FnOnce(&Value) -> R) -> R {
+    pub(super) fn with<R>(&self, row: &Row, place: usize, look: impl FnOnce(&Value) -> R) -> R {
         if self.found.schema().properties[place].kind.is_stored() {
             look(row.value(place))
         } else {
-            look(&self.scene.value(self.found, row.id, place, Looks::Scanned))
+            look(&self.compute.of_row(self.found, row, place))
         }
     }
 
-    fn passes_time(&self, test: &Test, time: Option<dayshift_engine::SimTime>) -> bool {
-        let value = time.map_or(Value::Null, Value::from);
-        self.passes(test, &value)
+    fn passes_time(&self, test: &Test, time: dayshift_engine::SimTime) -> bool {
+        self.passes(test, &Value::from(time))
     }
 
     /// Returns whether a value passes.

@@ -10,7 +10,7 @@ use dayshift_engine::{Rejection, SmolStr, ToolCall, Value, map};
 use super::filter::{self, Filter, Target};
 use super::matching::{Matcher, Rank};
 use super::scene::{Found, Looks, Scene};
-use super::table::RowView;
+use super::table::Row;
 
 /// How many rows one page may show.
 pub const QUERY_ROWS_MAX: usize = 100;
@@ -40,18 +40,19 @@ pub(super) fn query(scene: &Scene<'_>, call: &ToolCall) -> Result<Value, Rejecti
     let mut used = targets(filter.as_ref());
     used.extend(sorts.iter().map(|(target, _)| *target));
     note_scans(scene, found, &used);
-    let matcher = Matcher { scene: *scene, found };
-    let all = found.table.scan(scene.frame);
-    let matches = |row: &&RowView<'_>| !row.archived && filter.as_ref().is_none_or(|filter| matcher.holds(filter, row));
-    let mut rows: Vec<(Vec<Option<Rank>>, &RowView<'_>)> =
-        all.iter().filter(matches).map(|row| (ranks(&matcher, &sorts, row), row)).collect();
+    let matcher = Matcher::new(*scene, found);
+    let all = || found.table.peek_rows();
+    found.table.note_scan(scene.frame);
+    let matches = |row: &&Row| !row.archived && filter.as_ref().is_none_or(|filter| matcher.holds(filter, row));
+    let mut rows: Vec<(Vec<Option<Rank>>, &Row)> =
+        all().filter(matches).map(|row| (ranks(&matcher, &sorts, row), row)).collect();
     if !sorts.is_empty() {
         rows.sort_by(|left, right| order(&sorts, left, right));
     }
     let start = match call.optional_text("cursor") {
         None => 0,
         Some(cursor) => {
-            let last = all.iter().find(|row| row.id == cursor).ok_or_else(|| {
+            let last = all().find(|row| row.id == cursor).ok_or_else(|| {
                 Rejection::new(
                     "knowledge/unknown-cursor",
                     format!("'{cursor}' is no cursor of this query; query again without one"),
@@ -63,7 +64,7 @@ pub(super) fn query(scene: &Scene<'_>, call: &ToolCall) -> Result<Value, Rejecti
     };
     let end = rows.len().min(start + limit);
     let times = call.flag("with_times");
-    let page = rows[start..end].iter().map(|(_, row)| show(scene, found, row.id, shown.as_deref(), &used, times));
+    let page = rows[start..end].iter().map(|(_, row)| show(scene, found, &row.id, shown.as_deref(), &used, times));
     let page = Value::List(page.collect());
     let cursor = if end < rows.len() { Value::from(rows[end - 1].1.id.clone()) } else { Value::Null };
     Ok(map! { "rows" => page, "total" => rows.len(), "cursor" => cursor })
@@ -145,22 +146,18 @@ fn shown(found: Found<'_>, call: &ToolCall) -> Result<Option<Vec<usize>>, Reject
 }
 
 /// Returns where each sort puts a row.
-fn ranks<'a>(matcher: &Matcher<'a>, sorts: &[Sort], row: &RowView<'a>) -> Vec<Option<Rank>> {
+fn ranks<'a>(matcher: &Matcher<'a>, sorts: &[Sort], row: &Row) -> Vec<Option<Rank>> {
     let rank = |(target, _): &Sort| match target {
         Target::Property(place) => matcher.with(row, *place, |value| matcher.rank(*place, value)),
-        Target::Created => row.stamps.map(|stamps| Rank::Number(stamps.created.as_millis() as f64)),
-        Target::Edited => row.stamps.map(|stamps| Rank::Number(stamps.edited.as_millis() as f64)),
+        Target::Created => Some(Rank::Number(row.stamps.created.as_millis() as f64)),
+        Target::Edited => Some(Rank::Number(row.stamps.edited.as_millis() as f64)),
     };
     sorts.iter().map(rank).collect()
 }
 
 /// Compares two rows. Empty values come last either way; rows that are equal stay in the order in which they came to be, which by creation time
 /// and descending is the newest first.
-fn order(
-    sorts: &[Sort],
-    left: &(Vec<Option<Rank>>, &RowView<'_>),
-    right: &(Vec<Option<Rank>>, &RowView<'_>),
-) -> Ordering {
+fn order(sorts: &[Sort], left: &(Vec<Option<Rank>>, &Row), right: &(Vec<Option<Rank>>, &Row)) -> Ordering {
     for (place, (target, descending)) in sorts.iter().enumerate() {
         let order = match (&left.0[place], &right.0[place]) {
             (Some(left), Some(right)) if *descending => right.order(left),

@@ -10,7 +10,7 @@ use super::pages::children;
 use super::query::note_scans;
 use super::scene::{Found, Looks, Scene};
 use super::schema::PropertyKind;
-use super::table::RowView;
+use super::table::Row;
 use super::{Node, markdown};
 use crate::service::unknown_question;
 
@@ -142,9 +142,8 @@ fn relation(scene: &Scene<'_>, database: &str, value: &Value) -> Value {
         }
         let target = scene.find_database(database).ok().flatten()?;
         let place = target.schema().title_place();
-        let rows = target.table.scan(scene.frame);
-        let row =
-            rows.iter().find(|row| row.value(place).as_text().is_some_and(|title| super::scene::same(title, text)))?;
+        let mut rows = target.table.scan(scene.frame);
+        let row = rows.find(|row| row.value(place).as_text().is_some_and(|title| super::scene::same(title, text)))?;
         Some(row.id.clone().into())
     };
     if *value == Value::Null {
@@ -157,11 +156,11 @@ fn relation(scene: &Scene<'_>, database: &str, value: &Value) -> Value {
 fn matching(scene: &Scene<'_>, found: Found<'_>, wanted: &Wanted) -> Vec<SmolStr> {
     let targets: Vec<Target> = wanted.iter().map(|(place, _)| Target::Property(*place)).collect();
     note_scans(scene, found, &targets);
-    let matcher = Matcher { scene: *scene, found };
-    let matches = |row: &RowView<'_>| {
+    let matcher = Matcher::new(*scene, found);
+    let matches = |row: &&Row| {
         !row.archived && wanted.iter().all(|(place, value)| matcher.with(row, *place, |own| equal(own, value)))
     };
-    found.table.scan(scene.frame).into_iter().filter(|row| matches(row)).map(|row| row.id.clone()).collect()
+    found.table.scan(scene.frame).filter(matches).map(|row| row.id.clone()).collect()
 }
 
 fn equal(own: &Value, wanted: &Value) -> bool {

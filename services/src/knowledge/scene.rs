@@ -1,7 +1,7 @@
 //! What a decision or a question looks with: the state, the frame that notes, the desk and the time. Finds pages, databases and rows by id
 //! or title, computes what is not stored, or says in one sentence why not.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use dayshift_engine::{Frame, Rejection, SimTime, SmolStr, Value, map};
 use super::formula::Surroundings;
 use super::rollup::error;
 use super::schema::{PropertyKind, Schema};
-use super::table::Table;
+use super::table::{Row, Table};
 use super::{Database, KnowledgeState, Node};
 use crate::service::Desk;
 
@@ -104,7 +104,7 @@ impl<'a> Scene<'a> {
             for (id, _) in self.state.databases.peek_all() {
                 let Some(found) = self.database_by_id(id) else { continue };
                 let place = found.schema().title_place();
-                let rows = found.table.scan(self.frame).into_iter();
+                let rows = found.table.scan(self.frame);
                 let rows = rows
                     .filter(|row| !row.archived && row.value(place).as_text().is_some_and(|title| same(title, name)));
                 ids.extend(rows.map(|row| (row.position, row.id.clone())));
@@ -171,8 +171,7 @@ impl<'a> Scene<'a> {
 
     /// Returns the value of a property of a row as everybody sees it: empty ones in their empty form, computed ones computed.
     pub(super) fn value(&self, found: Found<'a>, row: &SmolStr, place: usize, looks: Looks) -> Value {
-        let compute = Compute { scene: *self, looks, steps: Cell::new(COMPUTE_STEPS_MAX) };
-        compute.value(found, row, place, 0)
+        Compute::new(*self, looks).value(found, Subject { id: row, whole: None }, place, 0)
     }
 
     /// Returns all properties of a row by name.
@@ -223,17 +222,45 @@ impl<'a> Scene<'a> {
     }
 }
 
-struct Compute<'a> {
+/// The row that a value belongs to, and the row as a scan sees it, if one does.
+#[derive(Clone, Copy)]
+struct Subject<'r> {
+    id: &'r SmolStr,
+    whole: Option<&'r Row>,
+}
+
+/// Computes values of rows.
+pub(super) struct Compute<'a> {
     scene: Scene<'a>,
     looks: Looks,
     steps: Cell<u32>,
+    /// The databases that relations lead to, by what the relations call them.
+    targets: RefCell<BTreeMap<SmolStr, Option<Found<'a>>>>,
 }
 
 impl<'a> Compute<'a> {
-    fn value(&self, found: Found<'a>, row: &SmolStr, place: usize, depth: usize) -> Value {
+    pub(super) fn new(scene: Scene<'a>, looks: Looks) -> Self {
+        Self { scene, looks, steps: Cell::new(COMPUTE_STEPS_MAX), targets: RefCell::default() }
+    }
+
+    /// Returns the value of one more row, with all the steps that it may take.
+    pub(super) fn of_row(&self, found: Found<'a>, row: &Row, place: usize) -> Value {
+        self.steps.set(COMPUTE_STEPS_MAX);
+        self.value(found, Subject { id: &row.id, whole: Some(row) }, place, 0)
+    }
+
+    fn target(&self, database: &SmolStr) -> Option<Found<'a>> {
+        let mut targets = self.targets.borrow_mut();
+        *targets.entry(database.clone()).or_insert_with(|| self.scene.find_database(database).ok().flatten())
+    }
+
+    fn value(&self, found: Found<'a>, row: Subject<'_>, place: usize, depth: usize) -> Value {
         let property = &found.schema().properties[place];
         let frame = (self.looks == Looks::Noted).then_some(self.scene.frame);
-        let stamps = || found.table.stamps(frame, row).cloned().unwrap_or_default();
+        let stamps = || match row.whole {
+            Some(row) => row.stamps.clone(),
+            None => found.table.stamps(frame, row.id).cloned().unwrap_or_default(),
+        };
         match &property.kind {
             PropertyKind::CreatedTime => self.scene.desk.show(stamps().created).into(),
             PropertyKind::LastEditedTime => self.scene.desk.show(stamps().edited).into(),
@@ -243,7 +270,7 @@ impl<'a> Compute<'a> {
                 if depth >= COMPUTE_DEPTH_MAX {
                     return error("it leads through too many formulas and rollups, or in a circle");
                 }
-                formula.compute(&Row { compute: self, found, row, depth })
+                formula.compute(&FormulaRow { compute: self, found, row, depth })
             }
             PropertyKind::Rollup { relation, property, function } => {
                 if depth >= COMPUTE_DEPTH_MAX {
@@ -254,10 +281,21 @@ impl<'a> Compute<'a> {
                     Err(fault) => error(&fault),
                 }
             }
-            stored => match found.table.value(frame, row, place, &property.name) {
+            stored => match self.stored(found, row, place) {
                 Value::Null => stored.empty(),
                 value => value.clone(),
             },
+        }
+    }
+
+    /// Returns the stored value of a property.
+    fn stored<'s>(&self, found: Found<'s>, row: Subject<'s>, place: usize) -> &'s Value {
+        match row.whole {
+            Some(row) => row.value(place),
+            None => {
+                let frame = (self.looks == Looks::Noted).then_some(self.scene.frame);
+                found.table.value(frame, row.id, place, &found.schema().properties[place].name)
+            }
         }
     }
 
@@ -265,7 +303,7 @@ impl<'a> Compute<'a> {
     fn related(
         &self,
         found: Found<'a>,
-        row: &SmolStr,
+        row: Subject<'_>,
         relation: &str,
         property: &str,
         depth: usize,
@@ -274,10 +312,9 @@ impl<'a> Compute<'a> {
         let gone = || format!("there is no property '{property}' at the other end of '{relation}'");
         let (place, relation) = found.schema().property(relation).ok_or_else(gone)?;
         let PropertyKind::Relation { database } = &relation.kind else { return Err(gone()) };
-        let target = self.scene.find_database(database).ok().flatten();
-        let target = target.ok_or_else(|| format!("there is no database '{database}'"))?;
+        let target = self.target(database).ok_or_else(|| format!("there is no database '{database}'"))?;
         let (target_place, _) = target.schema().property(property).ok_or_else(gone)?;
-        let ids = found.table.value(frame, row, place, &relation.name).as_list().unwrap_or_default();
+        let ids = self.stored(found, row, place).as_list().unwrap_or_default();
         let mut values = Vec::with_capacity(ids.len());
         for id in ids {
             if !self.step() {
@@ -289,7 +326,7 @@ impl<'a> Compute<'a> {
                 None => target.table.archived_unnoted(id),
             };
             if there == Some(false) {
-                let value = self.value(target, id, target_place, depth + 1);
+                let value = self.value(target, Subject { id, whole: None }, target_place, depth + 1);
                 match value.get("error").and_then(Value::as_text) {
                     Some(fault) => return Err(fault.to_owned()),
                     None => values.push(value),
@@ -307,14 +344,14 @@ impl<'a> Compute<'a> {
 }
 
 /// One row, as a formula sees it.
-struct Row<'c, 'a> {
+struct FormulaRow<'c, 'a> {
     compute: &'c Compute<'a>,
     found: Found<'a>,
-    row: &'c SmolStr,
+    row: Subject<'c>,
     depth: usize,
 }
 
-impl Surroundings for Row<'_, '_> {
+impl Surroundings for FormulaRow<'_, '_> {
     fn property(&self, name: &str) -> Value {
         match self.found.schema().property(name) {
             Some((place, property)) => {

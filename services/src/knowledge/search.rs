@@ -8,7 +8,7 @@ use super::block::Block;
 use super::query::limit;
 use super::scene::{Found, Scene};
 use super::schema::{NAME_BYTES_MAX, PropertyKind};
-use super::table::RowView;
+use super::table::Row;
 use super::{ContentOf, Node};
 
 /// How many results a search may show.
@@ -112,7 +112,7 @@ impl Finder<'_, '_> {
                     continue;
                 }
                 let title = row.value(place).as_text().unwrap_or_default();
-                if let Some(rank) = self.rank(title, || self.in_properties(&row) || self.in_content(row.id)) {
+                if let Some(rank) = self.rank(title, || self.in_properties(row) || self.in_content(&row.id)) {
                     hits.push(Hit { rank, position: row.position, id: row.id.clone() });
                 }
             }
@@ -120,7 +120,7 @@ impl Finder<'_, '_> {
     }
 
     /// Returns whether any text of a row's properties has it.
-    fn in_properties(&self, row: &RowView<'_>) -> bool {
+    fn in_properties(&self, row: &Row) -> bool {
         row.values().any(|value| match value {
             Value::Text(text) => self.pattern.is_match(text),
             Value::List(items) => items.iter().filter_map(Value::as_text).any(|item| self.pattern.is_match(item)),

@@ -4,11 +4,13 @@
 //! one for its times (`knowledge:row/ID/#edited`). Which rows there are is `knowledge:db/ID/`, and their content taken together `knowledge:db/ID/*`.
 
 use std::fmt;
+use std::sync::Arc;
 
 use dayshift_engine::{
     Applying, Canonical, Collection, Difference, Frame, Graded, Key, ReadKind, Seq, SimTime, SmolStr, StateDigest,
     Tracked, Value,
 };
+use imbl::OrdMap;
 
 use super::schema::Schema;
 
@@ -82,26 +84,27 @@ impl Graded for Cell {
     }
 }
 
-/// One row as a scan shows it, pointing into the storage.
-#[derive(Clone, Debug)]
-pub(super) struct RowView<'a> {
-    pub(super) id: &'a SmolStr,
-    pub(super) position: u64,
+/// One row as scans look at it, in one piece of memory: ten thousand rows are looked through without fetching every piece from where it
+/// lies. Derived from the pieces.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    pub(super) id: SmolStr,
     pub(super) archived: bool,
+    pub(super) stamps: Stamps,
+    pub(super) position: u64,
     /// In the order of the schema's properties; computed ones hold nothing.
-    cells: Vec<&'a Value>,
-    pub(super) stamps: Option<&'a Stamps>,
+    values: Vec<Value>,
 }
 
-impl<'a> RowView<'a> {
+impl Row {
     /// Returns the stored value of the property at `place` in the schema.
-    pub(super) fn value(&self, place: usize) -> &'a Value {
-        self.cells.get(place).copied().unwrap_or(&Value::Null)
+    pub(super) fn value(&self, place: usize) -> &Value {
+        self.values.get(place).unwrap_or(&Value::Null)
     }
 
     /// Returns the stored values of all properties in order.
-    pub(super) fn values(&self) -> impl Iterator<Item = &'a Value> {
-        self.cells.iter().copied()
+    pub(super) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.values.iter()
     }
 }
 
@@ -119,6 +122,8 @@ pub(super) struct Table {
     /// Which rows there are.
     members: Collection<SmolStr, Member>,
     pieces: Collection<Piece, Cell>,
+    /// Derived: whole rows, in the order in which they came to be.
+    rows: OrdMap<u64, Arc<Row>>,
     /// Which record last changed anything of any row.
     content: Tracked<Seq>,
     content_key: Key,
@@ -131,6 +136,7 @@ impl Table {
         Self {
             members: Collection::ungraded(format!("knowledge:db/{id}/")),
             pieces: Collection::new("knowledge:row/"),
+            rows: OrdMap::new(),
             content: Tracked::new(content_key.clone(), Seq::default()),
             content_key,
         }
@@ -184,12 +190,12 @@ impl Table {
     }
 
     /// Returns the whole row, without noting a read.
-    pub(super) fn peek_row(&self, id: &SmolStr) -> Option<RowView<'_>> {
-        views(self.pieces.peek_range(head(id)..=Piece { row: id.clone(), part: Part::Stamps })).next()
+    pub(super) fn peek_row(&self, id: &SmolStr) -> Option<&Row> {
+        self.rows.get(&self.position(id)?).map(|row| &**row)
     }
 
     /// Returns all rows, archived ones too, in the order in which they came to be, and notes a scan.
-    pub(super) fn scan(&self, frame: &Frame) -> Vec<RowView<'_>> {
+    pub(super) fn scan(&self, frame: &Frame) -> impl Iterator<Item = &Row> {
         self.note_scan(frame);
         self.peek_rows()
     }
@@ -201,11 +207,8 @@ impl Table {
     }
 
     /// Returns all rows, archived ones too, in the order in which they came to be, without noting a read.
-    pub(super) fn peek_rows(&self) -> Vec<RowView<'_>> {
-        let mut rows: Vec<RowView<'_>> = views(self.pieces.peek_all()).collect();
-        // Ids that the office gives are in this order already.
-        rows.sort_by_key(|row| row.position);
-        rows
+    pub(super) fn peek_rows(&self) -> impl Iterator<Item = &Row> {
+        self.rows.values().map(|row| &**row)
     }
 
     /// Adds a row.
@@ -226,9 +229,13 @@ impl Table {
         }
         self.members.insert(applying, id.clone(), Member);
         self.pieces.insert(applying, head(id), Cell::Head { position, archived: false });
-        for ((place, each), value) in schema.properties.iter().enumerate().zip(cells) {
-            self.pieces.insert(applying, property(id, place, &each.name), Cell::Property(value));
+        for ((place, each), value) in schema.properties.iter().enumerate().zip(&cells) {
+            if each.kind.is_stored() {
+                self.pieces.insert(applying, property(id, place, &each.name), Cell::Property(value.clone()));
+            }
         }
+        let row = Row { id: id.clone(), archived: false, stamps: stamps.clone(), position, values: cells };
+        self.rows.insert(position, Arc::new(row));
         let stamps = Cell::Stamps(Box::new(stamps));
         self.pieces.insert(applying, Piece { row: id.clone(), part: Part::Stamps }, stamps);
         self.changed(applying);
@@ -243,7 +250,10 @@ impl Table {
         name: &SmolStr,
         value: Value,
     ) {
-        self.pieces.update(applying, &property(id, place, name), |cell| *cell = Cell::Property(value));
+        let kept = value.clone();
+        if self.pieces.update(applying, &property(id, place, name), |cell| *cell = Cell::Property(value)) {
+            self.change_row(id, |row| row.values[place] = kept);
+        }
         self.changed(applying);
     }
 
@@ -254,6 +264,7 @@ impl Table {
                 *archived = to;
             }
         });
+        self.change_row(id, |row| row.archived = to);
         self.members.remove(applying, id);
         self.members.insert(applying, id.clone(), Member);
         self.changed(applying);
@@ -267,6 +278,10 @@ impl Table {
                 stamps.edited = time;
                 stamps.edited_by = by.clone();
             }
+        });
+        self.change_row(id, |row| {
+            row.stamps.edited = time;
+            row.stamps.edited_by = by.clone();
         });
         self.changed(applying);
     }
@@ -291,6 +306,19 @@ impl Table {
         }
     }
 
+    fn position(&self, id: &SmolStr) -> Option<u64> {
+        match self.pieces.peek(&head(id))? {
+            Cell::Head { position, .. } => Some(*position),
+            Cell::Property(_) | Cell::Stamps(_) => None,
+        }
+    }
+
+    fn change_row(&mut self, id: &SmolStr, change: impl FnOnce(&mut Row)) {
+        if let Some(row) = self.position(id).and_then(|position| self.rows.get_mut(&position)) {
+            change(Arc::make_mut(row));
+        }
+    }
+
     fn changed(&mut self, applying: &mut Applying<'_>) {
         if *self.content.peek() != applying.seq {
             let seq = applying.seq;
@@ -308,22 +336,24 @@ fn property(id: &SmolStr, place: usize, name: &SmolStr) -> Piece {
     Piece { row: id.clone(), part: Part::Property(place as u16, name.clone()) }
 }
 
-fn views<'a>(pieces: impl Iterator<Item = (&'a Piece, &'a Cell)>) -> impl Iterator<Item = RowView<'a>> {
-    let mut pieces = pieces.peekable();
-    std::iter::from_fn(move || {
-        loop {
-            let (piece, cell) = pieces.next()?;
-            let Cell::Head { position, archived } = cell else { continue };
-            let mut row =
-                RowView { id: &piece.row, position: *position, archived: *archived, cells: Vec::new(), stamps: None };
-            while let Some((_, cell)) = pieces.next_if(|(_, cell)| !matches!(cell, Cell::Head { .. })) {
-                match cell {
-                    Cell::Property(value) => row.cells.push(value),
-                    Cell::Stamps(stamps) => row.stamps = Some(stamps),
-                    Cell::Head { .. } => {}
-                }
-            }
-            return Some(row);
-        }
-    })
+#[cfg(test)]
+impl Table {
+    /// Returns whether the derived rows are what the pieces say.
+    pub(super) fn is_consistent(&self, schema: &Schema) -> bool {
+        let heads = self.pieces.peek_all().filter(|(piece, _)| piece.part == Part::Head).count();
+        heads == self.rows.len()
+            && self.members.len() == heads
+            && self.rows.iter().all(|(position, row)| {
+                let values = schema.properties.iter().enumerate();
+                let values = values.map(|(place, each)| self.value(None, &row.id, place, &each.name).clone()).collect();
+                let rebuilt = Row {
+                    id: row.id.clone(),
+                    archived: self.archived_unnoted(&row.id) == Some(true),
+                    stamps: self.stamps(None, &row.id).cloned().unwrap_or_default(),
+                    position: self.position(&row.id).unwrap_or_default(),
+                    values,
+                };
+                rebuilt == **row && *position == row.position
+            })
+    }
 }

@@ -200,6 +200,9 @@ proptest! {
         }
         prop_assert_eq!(paged, names);
         prop_assert_eq!(derived(&bench.service), rebuilt(&bench.service));
+        for (id, database) in bench.service.databases.peek_all() {
+            prop_assert!(bench.service.tables[id].is_consistent(&database.schema));
+        }
     }
 
     #[test]
