@@ -62,6 +62,7 @@ mod filter;
 mod formula;
 mod markdown;
 mod matching;
+mod needle;
 mod pages;
 mod property;
 mod query;

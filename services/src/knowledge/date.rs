@@ -17,10 +17,15 @@ pub(super) enum Moment {
 impl Moment {
     /// Returns the moment that `text` writes: `2026-03-16`, or RFC 3339 with an offset.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        if text.len() == 10
-            && let Ok(day) = NaiveDate::parse_from_str(text, "%Y-%m-%d")
-        {
-            return Some(Self::Day(day));
+        if !text.starts_with(|first: char| first.is_ascii_digit()) {
+            return None;
+        }
+        if let [_, _, _, _, b'-', _, _, b'-', _, _] = text.as_bytes() {
+            let number = |range: std::ops::Range<usize>| -> Option<u32> {
+                text.get(range).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()))?.parse().ok()
+            };
+            let year = i32::try_from(number(0..4)?).ok()?;
+            return NaiveDate::from_ymd_opt(year, number(5..7)?, number(8..10)?).map(Self::Day);
         }
         let time = DateTime::parse_from_rfc3339(text).ok()?;
         Some(Self::Instant { millis: time.timestamp_millis(), offset_seconds: time.offset().local_minus_utc() })

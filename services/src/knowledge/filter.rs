@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use dayshift_engine::{Rejection, SmolStr, Value};
 
 use super::date::Moment;
-use super::scene::{Found, Scene, same};
+use super::needle::{Needle, same};
+use super::scene::{Found, Scene};
 use super::schema::{PropertyKind, Schema};
 
 /// How deep `and` and `or` may nest. Notion stops at 2.
@@ -42,7 +43,7 @@ pub(super) enum Test {
     /// Text, or the name of an option, is this or is not.
     Is(bool, SmolStr),
     /// Text has this in it, without regard to case.
-    Has(bool, Place, String),
+    Has(bool, Place, Needle),
     /// A list has this item, or has not.
     Item(bool, SmolStr),
     Number(Compare, f64),
@@ -326,7 +327,7 @@ impl<'a> Reader<'_, 'a> {
                         value.as_float().and_then(|number| Some(Test::Number(compare(operator)?, number)))
                     }
                     Value::Text(text) => text_test(operator, text).or_else(|| date_test(operator, value)),
-                    _ => None,
+                    Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
                 },
             },
             Class::Rollup => match (operator, value) {
@@ -352,7 +353,7 @@ impl<'a> Reader<'_, 'a> {
     fn rolled(&self, name: &str, map: &BTreeMap<SmolStr, Value>) -> Result<Test, Rejection> {
         let inner = map.first_key_value().filter(|_| map.len() == 1);
         match inner.and_then(|(key, value)| Some((Class::named(key)?, value.as_map()?))) {
-            Some((class, _)) if matches!(class, Class::Rollup | Class::Formula) => Err(bad(format!(
+            Some((Class::Rollup | Class::Formula, _)) => Err(bad(format!(
                 "a rollup of rollups or formulas such as '{name}' is filtered as number, string, checkbox or date"
             ))),
             Some((class, map)) => self.tests(class, name, None, map),
@@ -393,14 +394,14 @@ fn compare(operator: &str) -> Option<Compare> {
 }
 
 fn text_test(operator: &str, text: &str) -> Option<Test> {
-    let lower = || text.to_lowercase();
+    let needle = || Needle::new(text);
     Some(match operator {
         "equals" => Test::Is(true, text.into()),
         "does_not_equal" => Test::Is(false, text.into()),
-        "contains" => Test::Has(true, Place::Anywhere, lower()),
-        "does_not_contain" => Test::Has(false, Place::Anywhere, lower()),
-        "starts_with" => Test::Has(true, Place::Start, lower()),
-        "ends_with" => Test::Has(true, Place::End, lower()),
+        "contains" => Test::Has(true, Place::Anywhere, needle()),
+        "does_not_contain" => Test::Has(false, Place::Anywhere, needle()),
+        "starts_with" => Test::Has(true, Place::Start, needle()),
+        "ends_with" => Test::Has(true, Place::End, needle()),
         _ => return None,
     })
 }

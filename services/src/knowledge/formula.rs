@@ -120,10 +120,8 @@ fn evaluate(node: &Node, surroundings: &dyn Surroundings) -> Result<Value, Strin
         Node::If(parts) => {
             for pair in parts.chunks(2) {
                 match pair {
-                    [condition, then] => {
-                        if truth(&evaluate(condition, surroundings)?)? {
-                            return evaluate(then, surroundings);
-                        }
+                    [condition, then] if truth(&evaluate(condition, surroundings)?)? => {
+                        return evaluate(then, surroundings);
                     }
                     [otherwise] => return evaluate(otherwise, surroundings),
                     _ => {}
@@ -206,7 +204,9 @@ fn truth(value: &Value) -> Result<bool, String> {
     match value {
         Value::Null => Ok(false),
         Value::Bool(truth) => Ok(*truth),
-        other => Err(format!("{other} is neither true nor false")),
+        Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
+            Err(format!("{value} is neither true nor false"))
+        }
     }
 }
 

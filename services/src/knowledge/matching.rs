@@ -56,11 +56,11 @@ impl<'a> Matcher<'a> {
             Test::Empty(expected) => is_empty(value) == *expected,
             Test::Is(expected, text) => (value.as_text().unwrap_or_default() == text) == *expected,
             Test::Has(expected, place, text) => {
-                let own = value.as_text().unwrap_or_default().to_lowercase();
+                let own = value.as_text().unwrap_or_default();
                 let has = match place {
-                    Place::Anywhere => own.contains(text.as_str()),
-                    Place::Start => own.starts_with(text.as_str()),
-                    Place::End => own.ends_with(text.as_str()),
+                    Place::Anywhere => text.is_in(own),
+                    Place::Start => text.starts(own),
+                    Place::End => text.ends(own),
                 };
                 has == *expected
             }
@@ -68,7 +68,7 @@ impl<'a> Matcher<'a> {
                 let has = match value {
                     Value::List(items) => items.iter().any(|each| each.as_text() == Some(item)),
                     Value::Text(text) => text == item,
-                    _ => false,
+                    Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => false,
                 };
                 has == *expected
             }
@@ -89,8 +89,9 @@ impl<'a> Matcher<'a> {
                 let one = std::slice::from_ref(value);
                 let values = match value {
                     Value::List(items) => items.as_slice(),
-                    value if is_empty(value) => &[],
-                    _ => one,
+                    Value::Null => &[],
+                    Value::Text(text) if text.is_empty() => &[],
+                    Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Map(_) => one,
                 };
                 match quantity {
                     Quantity::Any => values.iter().any(|value| self.passes(inner, value)),

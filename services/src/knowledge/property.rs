@@ -80,7 +80,9 @@ fn canonical(
         PropertyKind::Number { .. } => match value {
             Value::Int(_) => Ok(value.clone()),
             Value::Float(number) if number.is_finite() => Ok(value.as_int().map_or_else(|| value.clone(), Value::Int)),
-            _ => Err(format!("it takes a number, not {}", value.kind())),
+            Value::Null | Value::Bool(_) | Value::Float(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
+                Err(format!("it takes a number, not {}", value.kind()))
+            }
         },
         PropertyKind::Select { options } => option(text()?, options, new),
         PropertyKind::Status { options, .. } => {
@@ -98,7 +100,9 @@ fn canonical(
         }
         PropertyKind::MultiSelect { options } => list(value, |item| match option(item, options, new)? {
             Value::Text(option) => Ok(option),
-            _ => Err("an option cannot be empty".to_owned()),
+            Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => {
+                Err("an option cannot be empty".to_owned())
+            }
         }),
         PropertyKind::People | PropertyKind::Files => list(value, |item| Ok(item.into())),
         PropertyKind::Relation { database } => list(value, |item| resolve(database, item)),
@@ -107,7 +111,9 @@ fn canonical(
             Value::Bool(true) => Ok(Value::Bool(true)),
             // Not checked is what a box is when nobody touched it.
             Value::Bool(false) => Ok(Value::Null),
-            _ => Err(format!("it takes true or false, not {}", value.kind())),
+            Value::Null | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
+                Err(format!("it takes true or false, not {}", value.kind()))
+            }
         },
         PropertyKind::Rollup { .. }
         | PropertyKind::Formula { .. }
@@ -177,7 +183,9 @@ fn list(value: &Value, mut item: impl FnMut(&str) -> Result<SmolStr, String>) ->
     let items = match value {
         Value::List(items) => items.as_slice(),
         Value::Text(_) => one,
-        _ => return Err(format!("it takes a list of texts, not {}", value.kind())),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => {
+            return Err(format!("it takes a list of texts, not {}", value.kind()));
+        }
     };
     let mut out: Vec<SmolStr> = Vec::new();
     for entry in items {

@@ -147,8 +147,9 @@ pub(super) fn is_error(value: &Value) -> bool {
 fn items(value: &Value) -> Vec<&Value> {
     match value {
         Value::List(items) => items.iter().collect(),
-        value if is_empty(value) => Vec::new(),
-        value => vec![value],
+        Value::Null => Vec::new(),
+        Value::Text(text) if text.is_empty() => Vec::new(),
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Map(_) => vec![value],
     }
 }
 

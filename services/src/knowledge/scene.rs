@@ -8,6 +8,7 @@ use std::sync::Arc;
 use dayshift_engine::{Frame, Rejection, SimTime, SmolStr, Value, map};
 
 use super::formula::Surroundings;
+use super::needle::same;
 use super::rollup::error;
 use super::schema::{PropertyKind, Schema};
 use super::table::{Row, Table};
@@ -217,7 +218,24 @@ impl<'a> Scene<'a> {
                     }
                 }
             }
-            _ => {}
+            PropertyKind::Title
+            | PropertyKind::Text
+            | PropertyKind::Number { .. }
+            | PropertyKind::Select { .. }
+            | PropertyKind::MultiSelect { .. }
+            | PropertyKind::Status { .. }
+            | PropertyKind::Date
+            | PropertyKind::People
+            | PropertyKind::Checkbox
+            | PropertyKind::Url
+            | PropertyKind::Email
+            | PropertyKind::Phone
+            | PropertyKind::Files
+            | PropertyKind::Relation { .. }
+            | PropertyKind::CreatedTime
+            | PropertyKind::LastEditedTime
+            | PropertyKind::CreatedBy
+            | PropertyKind::LastEditedBy => {}
         }
     }
 }
@@ -281,10 +299,23 @@ impl<'a> Compute<'a> {
                     Err(fault) => error(&fault),
                 }
             }
-            stored => match self.stored(found, row, place) {
-                Value::Null => stored.empty(),
-                value => value.clone(),
-            },
+            PropertyKind::Title
+            | PropertyKind::Text
+            | PropertyKind::Number { .. }
+            | PropertyKind::Select { .. }
+            | PropertyKind::MultiSelect { .. }
+            | PropertyKind::Status { .. }
+            | PropertyKind::Date
+            | PropertyKind::People
+            | PropertyKind::Checkbox
+            | PropertyKind::Url
+            | PropertyKind::Email
+            | PropertyKind::Phone
+            | PropertyKind::Files
+            | PropertyKind::Relation { .. } => {
+                let value = self.stored(found, row, place);
+                if *value == Value::Null { property.kind.empty() } else { value.clone() }
+            }
         }
     }
 
@@ -370,12 +401,6 @@ impl Surroundings for FormulaRow<'_, '_> {
     fn now(&self) -> (i64, chrono_tz::Tz) {
         (self.compute.scene.time.as_millis(), self.compute.scene.desk.zone)
     }
-}
-
-/// Returns whether two titles are the same but for case and outer blanks.
-pub(super) fn same(left: &str, right: &str) -> bool {
-    let lower = |character: char| character.to_lowercase();
-    left.trim().chars().flat_map(lower).eq(right.trim().chars().flat_map(lower))
 }
 
 fn ambiguous<'i>(what: &str, name: &str, ids: impl Iterator<Item = &'i SmolStr>) -> Rejection {

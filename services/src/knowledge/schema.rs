@@ -212,7 +212,23 @@ impl Property {
                 map.insert("function".into(), function.name().into());
             }
             PropertyKind::Formula { source, .. } => drop(map.insert("expression".into(), source.clone().into())),
-            _ => {}
+            PropertyKind::Title
+            | PropertyKind::Text
+            | PropertyKind::Number { .. }
+            | PropertyKind::Select { .. }
+            | PropertyKind::MultiSelect { .. }
+            | PropertyKind::Status { .. }
+            | PropertyKind::Date
+            | PropertyKind::People
+            | PropertyKind::Checkbox
+            | PropertyKind::Url
+            | PropertyKind::Email
+            | PropertyKind::Phone
+            | PropertyKind::Files
+            | PropertyKind::CreatedTime
+            | PropertyKind::LastEditedTime
+            | PropertyKind::CreatedBy
+            | PropertyKind::LastEditedBy => {}
         }
         value
     }
@@ -291,7 +307,24 @@ fn check(schema: &Schema) -> Result<(), String> {
                     return Err(format!("'{}' speaks of a property '{missing}' that is not there", property.name));
                 }
             }
-            _ => {}
+            PropertyKind::Title
+            | PropertyKind::Text
+            | PropertyKind::Number { .. }
+            | PropertyKind::Select { .. }
+            | PropertyKind::MultiSelect { .. }
+            | PropertyKind::Status { .. }
+            | PropertyKind::Date
+            | PropertyKind::People
+            | PropertyKind::Checkbox
+            | PropertyKind::Url
+            | PropertyKind::Email
+            | PropertyKind::Phone
+            | PropertyKind::Files
+            | PropertyKind::Relation { .. }
+            | PropertyKind::CreatedTime
+            | PropertyKind::LastEditedTime
+            | PropertyKind::CreatedBy
+            | PropertyKind::LastEditedBy => {}
         }
     }
     Ok(())
@@ -317,7 +350,9 @@ fn property(property: &str, value: &Value) -> Result<Property, String> {
     let (kind, map) = match value {
         Value::Text(kind) => (kind.as_str(), &empty),
         Value::Map(map) => (map.get("type").and_then(Value::as_text).unwrap_or_default(), map),
-        _ => return Err(format!("'{property}' needs a type, such as \"text\"")),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::List(_) => {
+            return Err(format!("'{property}' needs a type, such as \"text\""));
+        }
     };
     let text = |key: &str| map.get(key).and_then(Value::as_text);
     let needs =
@@ -408,7 +443,9 @@ fn status(property: &str, map: &BTreeMap<SmolStr, Value>) -> Result<PropertyKind
                 }
             }
         }
-        _ => return Err(format!("'{property}': groups is an object such as {{\"To-do\": [\"Open\"]}}")),
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::List(_) => {
+            return Err(format!("'{property}': groups is an object such as {{\"To-do\": [\"Open\"]}}"));
+        }
     }
     if options.is_empty() {
         options = ["Not started", "In progress", "Done"].map(SmolStr::from).to_vec();

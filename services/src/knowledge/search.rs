@@ -2,9 +2,9 @@
 //! each what was created first.
 
 use dayshift_engine::{Rejection, SmolStr, ToolCall, Value, map};
-use regex::{Regex, RegexBuilder};
 
 use super::block::Block;
+use super::needle::Needle;
 use super::query::limit;
 use super::scene::{Found, Scene};
 use super::schema::{NAME_BYTES_MAX, PropertyKind};
@@ -36,9 +36,7 @@ pub(super) fn search(scene: &Scene<'_>, call: &ToolCall) -> Result<Value, Reject
             format!("a query has at most {NAME_BYTES_MAX} bytes; search for fewer words"),
         ));
     }
-    let pattern = RegexBuilder::new(&regex::escape(query)).case_insensitive(true).build().map_err(|_| {
-        Rejection::new("knowledge/too-large", "the query is too long to look for; search for fewer words")
-    })?;
+    let pattern = Needle::new(query);
     let kind = call.optional_text("kind");
     let wants = |one: &str| kind.is_none_or(|kind| kind == one);
     let finder = Finder { scene, query, pattern };
@@ -61,7 +59,7 @@ pub(super) fn search(scene: &Scene<'_>, call: &ToolCall) -> Result<Value, Reject
 struct Finder<'s, 'a> {
     scene: &'s Scene<'a>,
     query: &'s str,
-    pattern: Regex,
+    pattern: Needle,
 }
 
 impl Finder<'_, '_> {
@@ -69,7 +67,7 @@ impl Finder<'_, '_> {
         if title.eq_ignore_ascii_case(self.query) {
             return Some(0);
         }
-        if self.pattern.is_match(title) {
+        if self.pattern.is_in(title) {
             return Some(1);
         }
         in_content().then_some(2)
@@ -94,7 +92,7 @@ impl Finder<'_, '_> {
                 continue;
             }
             let schema = &database.schema;
-            if let Some(rank) = self.rank(&schema.title, || self.pattern.is_match(&schema.description)) {
+            if let Some(rank) = self.rank(&schema.title, || self.pattern.is_in(&schema.description)) {
                 hits.push(Hit { rank, position: database.position, id: id.clone() });
             }
         }
@@ -122,8 +120,8 @@ impl Finder<'_, '_> {
     /// Returns whether any text of a row's properties has it.
     fn in_properties(&self, row: &Row) -> bool {
         row.values().any(|value| match value {
-            Value::Text(text) => self.pattern.is_match(text),
-            Value::List(items) => items.iter().filter_map(Value::as_text).any(|item| self.pattern.is_match(item)),
+            Value::Text(text) => self.pattern.is_in(text),
+            Value::List(items) => items.iter().filter_map(Value::as_text).any(|item| self.pattern.is_in(item)),
             Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => false,
         })
     }
@@ -136,11 +134,11 @@ impl Finder<'_, '_> {
 
     /// Returns the text of the first block that has it.
     fn passage<'b>(&self, block: &'b Block) -> Option<&'b str> {
-        if self.pattern.is_match(&block.text) {
+        if self.pattern.is_in(&block.text) {
             return Some(&block.text);
         }
         if let super::BlockKind::Table { rows } = &block.kind
-            && let Some(cell) = rows.iter().flatten().find(|cell| self.pattern.is_match(cell))
+            && let Some(cell) = rows.iter().flatten().find(|cell| self.pattern.is_in(cell))
         {
             return Some(cell);
         }
@@ -197,7 +195,7 @@ impl Finder<'_, '_> {
                 Value::List(items) => items.iter().filter_map(Value::as_text).collect::<Vec<_>>().join(", "),
                 Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => return None,
             };
-            self.pattern.is_match(&text).then(|| {
+            self.pattern.is_in(&text).then(|| {
                 found.table.value(Some(self.scene.frame), &row, place, &property.name);
                 SmolStr::from(format!("{}: {text}", property.name))
             })

@@ -1,5 +1,7 @@
 //! The functions of formulas: text, numbers, dates. Each takes values and gives a value or a sentence.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "functions single out the kinds of values that they treat apart")]
+
 use dayshift_engine::Value;
 
 use super::{Surroundings, amount, bounded, moment, shown};

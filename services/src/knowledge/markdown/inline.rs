@@ -1,5 +1,10 @@
 //! Inline Markdown: text with styles and links, rebuilt from a parser's events in one canonical form with as few escapes as are safe.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the parser's events are its own; what is not named here is not inline"
+)]
+
 use pulldown_cmark::{Event, LinkType, Tag, TagEnd};
 
 /// Collects inline events into canonical inline Markdown.
@@ -40,7 +45,8 @@ impl Inline {
         let trimmed = text.trim_matches([' ', '\t', '\n']);
         // A backslash that was to break the last line has no line to break.
         let mut trimmed = trimmed;
-        while let Some(shorter) = trimmed.strip_suffix("\\").filter(|rest| trailing_backslashes(rest) % 2 == 0) {
+        while let Some(shorter) = trimmed.strip_suffix("\\").filter(|rest| trailing_backslashes(rest).is_multiple_of(2))
+        {
             trimmed = shorter.trim_end_matches([' ', '\t', '\n']);
         }
         trimmed.to_owned()
@@ -61,7 +67,8 @@ impl Inline {
             Tag::Strikethrough => self.text.push_str("~~"),
             Tag::Link { link_type, dest_url, title, .. } => {
                 // An exclamation mark would make an image of the link.
-                if self.text.ends_with('!') && trailing_backslashes(&self.text[..self.text.len() - 1]) % 2 == 0 {
+                if self.text.ends_with('!') && trailing_backslashes(&self.text[..self.text.len() - 1]).is_multiple_of(2)
+                {
                     self.text.truncate(self.text.len() - 1);
                     self.text.push_str("\\!");
                 }

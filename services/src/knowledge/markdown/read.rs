@@ -1,6 +1,11 @@
 //! Reading Markdown into blocks: a stack of open containers, fed with the parser's events. Depth is checked while reading, so that no
 //! tree is ever built that would be too deep to walk.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the parser's events are its own; what is not named here is inline"
+)]
+
 use dayshift_engine::SmolStr;
 use pulldown_cmark::{
     BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream,
