@@ -5,6 +5,7 @@ pub mod calendar;
 pub mod chat;
 pub mod clock;
 pub mod files;
+pub mod knowledge;
 pub mod mail;
 mod office;
 pub mod people;
