@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "doors may ask the host; nothing of it enters a log")]
 
 mod blobs;
+pub mod check;
 mod error;
 mod library;
 mod live;

@@ -5,6 +5,7 @@ mod agents;
 mod checks;
 mod language;
 mod library;
+mod lines;
 mod manifest;
 mod package;
 mod problem;
@@ -24,6 +25,7 @@ pub use language::{
     TICKS_MAX, Verb, Vocabulary,
 };
 pub use library::{built_in, built_in_names};
+pub use lines::Lines;
 pub use manifest::{ITEMS_MAX, NAME_BYTES_MAX, Person, Requirement, THRESHOLD_DEFAULT};
 pub use package::{
     PACKAGE_BYTES_MAX, PACKAGE_DEPTH_MAX, PACKAGE_FILE_BYTES_MAX, PACKAGE_FILES_MAX, PACKAGE_PATH_BYTES_MAX, Package,

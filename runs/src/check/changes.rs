@@ -1,0 +1,211 @@
+//! Changes: whether anybody has to notice what the world does by itself. An exogenous change counts if the reference solution, which is right
+//! when it happens, is wrong when it does not; or if an agent that takes nothing from it loses a check.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use dayshift_engine::{
+    BlobId, EpisodeError, EventId, Plan, Reaction, Scene, Script, ScriptError, SmolStr, Value, When,
+};
+use dayshift_scenarios::{Package, Scenario, Solution};
+use dayshift_services::Office;
+use serde::Serialize;
+
+use super::bench::{Bench, Outcome};
+use super::literals::values_of;
+use super::mutants::writes;
+
+/// What one exogenous change comes to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChangeTrial {
+    /// The event, or `persona:NAME` for all that a person does by itself.
+    pub change: String,
+    /// Whether the agent is told.
+    pub loud: bool,
+    /// Whether it happens while the reference solution plays.
+    pub happens: bool,
+    /// The checks that are lost when it does not happen although the reference solution acts as if it had.
+    pub lost_without: Vec<SmolStr>,
+    /// The checks that an agent loses that writes nothing of what it brought.
+    pub lost_ignoring: Vec<SmolStr>,
+}
+
+impl ChangeTrial {
+    /// Returns whether an agent that ignores the change does as well as one that heeds it.
+    #[must_use]
+    pub fn is_inert(&self) -> bool {
+        self.happens && self.lost_without.is_empty() && self.lost_ignoring.is_empty()
+    }
+}
+
+/// What is muted in a scenario.
+#[derive(Clone, Copy, Debug)]
+enum Mute {
+    Event(usize),
+    Persona(usize),
+}
+
+/// A scenario's script without one event or one person.
+struct Muted {
+    inner: Arc<dyn Script<Office>>,
+    plan: Plan,
+    mute: Mute,
+}
+
+impl Muted {
+    fn new(inner: Arc<dyn Script<Office>>, mute: Mute) -> Self {
+        let mut plan = inner.plan().clone();
+        if let Mute::Event(index) = mute {
+            // It stays in the plan, so that what comes after it waits for ever, and never holds.
+            let end = plan.closes;
+            plan.events[index].when = When::Condition { opens: end, deadline: end, at_deadline: false };
+        }
+        Self { inner, plan, mute }
+    }
+}
+
+impl Script<Office> for Muted {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn holds(&self, index: usize, scene: &Scene<'_, Office>) -> Result<bool, ScriptError> {
+        match self.mute {
+            Mute::Event(muted) if muted == index => Ok(false),
+            Mute::Event(_) | Mute::Persona(_) => self.inner.holds(index, scene),
+        }
+    }
+
+    fn react(&self, index: usize, memory: &Value, scene: &Scene<'_, Office>) -> Result<Reaction, ScriptError> {
+        match self.mute {
+            Mute::Persona(muted) if muted == index => Ok(Reaction { memory: memory.clone(), ..Reaction::default() }),
+            Mute::Event(_) | Mute::Persona(_) => self.inner.react(index, memory, scene),
+        }
+    }
+}
+
+/// Tries every event after the first day's opening, and every persona. `happened` are the events that the reference solution, whose outcome
+/// is `best`, lived through.
+///
+/// # Errors
+///
+/// [`EpisodeError`] when a log cannot be graded.
+pub(super) fn trials(
+    bench: &Bench<'_>,
+    seed: u64,
+    reference: &Arc<Solution>,
+    best: &Outcome,
+    given: &Value,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Vec<ChangeTrial>, EpisodeError> {
+    let scenario = bench.scenario();
+    let script = scenario.script();
+    let plan = script.plan();
+    let opens = plan.days.first().map(|day| day.opens);
+    let mut known = values_of(&Value::from(scenario.request()));
+    known.extend(values_of(given));
+    let mut trials = Vec::new();
+    for (index, event) in plan.events.iter().enumerate() {
+        if matches!(event.when, When::At(time) if opens.is_some_and(|opens| time <= opens)) {
+            continue;
+        }
+        let mut trial = ChangeTrial {
+            change: event.id.to_string(),
+            loud: event.notice.is_some(),
+            happens: best.happened.contains(&event.id),
+            lost_without: Vec::new(),
+            lost_ignoring: Vec::new(),
+        };
+        if trial.happens {
+            trial.lost_without = lost_without(scenario, seed, reference, best, Mute::Event(index))?;
+            if trial.lost_without.is_empty() {
+                let brought = brought(scenario.package(), plan, index, &known);
+                trial.lost_ignoring = lost_ignoring(bench, seed, reference, best, &brought)?;
+            }
+        }
+        progress();
+        trials.push(trial);
+    }
+    for (index, persona) in plan.personas.iter().enumerate() {
+        trials.push(ChangeTrial {
+            change: format!("persona:{}", persona.name),
+            loud: true,
+            happens: true,
+            lost_without: lost_without(scenario, seed, reference, best, Mute::Persona(index))?,
+            lost_ignoring: Vec::new(),
+        });
+        progress();
+    }
+    Ok(trials)
+}
+
+/// Returns how many trials there will be.
+pub(super) fn count(scenario: &Scenario<Office>) -> usize {
+    let script = scenario.script();
+    script.plan().events.len() + script.plan().personas.len()
+}
+
+fn lost_without(
+    scenario: &Scenario<Office>,
+    seed: u64,
+    reference: &Arc<Solution>,
+    best: &Outcome,
+    mute: Mute,
+) -> Result<Vec<SmolStr>, EpisodeError> {
+    let muted = Bench::new(scenario, Arc::new(Muted::new(scenario.script(), mute)))?;
+    let outcome = muted.play_solution(seed, reference, |_| {})?.outcome();
+    Ok(lost(scenario, &outcome, best))
+}
+
+/// Plays the reference solution without the calls that write something that only the event brought.
+fn lost_ignoring(
+    bench: &Bench<'_>,
+    seed: u64,
+    reference: &Arc<Solution>,
+    best: &Outcome,
+    brought: &BTreeSet<SmolStr>,
+) -> Result<Vec<SmolStr>, EpisodeError> {
+    let mut ignoring = Solution::clone(reference);
+    let calls = |solution: &Solution| -> usize {
+        solution.days.iter().flat_map(|(_, turns)| turns).map(|turn| turn.calls.len()).sum()
+    };
+    for turn in ignoring.days.iter_mut().flat_map(|(_, turns)| turns) {
+        turn.calls.retain(|call| !writes(call) || values_of(&call.arguments).is_disjoint(brought));
+    }
+    if calls(&ignoring) == calls(reference) {
+        return Ok(Vec::new());
+    }
+    let outcome = bench.play_solution(seed, &Arc::new(ignoring), |_| {})?.outcome();
+    Ok(lost(bench.scenario(), &outcome, best))
+}
+
+fn lost(scenario: &Scenario<Office>, outcome: &Outcome, best: &Outcome) -> Vec<SmolStr> {
+    let checks = scenario.checks();
+    outcome.worse_than(best).into_iter().map(|index| checks.specs()[index].id.clone()).collect()
+}
+
+/// Returns the values that the event at `index` brings and that were not `known` before.
+fn brought(package: &Package, plan: &Plan, index: usize, known: &BTreeSet<SmolStr>) -> BTreeSet<SmolStr> {
+    let mut brought = BTreeSet::new();
+    for command in &plan.events[index].commands {
+        brought.extend(values_of(&command.call.arguments));
+        let Some(blob) = command.call.optional_text("blob") else { continue };
+        let file = package.below("").find(|(_, bytes)| BlobId::of(bytes).to_string() == blob);
+        brought.extend(
+            file.map(|(_, bytes)| values_of(&Value::from(String::from_utf8_lossy(bytes).into_owned())))
+                .unwrap_or_default(),
+        );
+    }
+    brought.retain(|value| !known.contains(value));
+    brought
+}
+
+/// Returns the events that nobody among `outcomes` lived through.
+pub(super) fn never_happened<'a>(
+    scenario: &Scenario<Office>,
+    outcomes: impl Iterator<Item = &'a Outcome>,
+) -> Vec<EventId> {
+    let happened: BTreeSet<&EventId> = outcomes.flat_map(|outcome| &outcome.happened).collect();
+    let script = scenario.script();
+    script.plan().events.iter().map(|event| event.id.clone()).filter(|id| !happened.contains(id)).collect()
+}

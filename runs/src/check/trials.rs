@@ -1,0 +1,455 @@
+//! The trials of one scenario in their order: form, reference, noop, recorded solutions, determinism, leaks, changes, mutants. Each turns what
+//! came of it into findings.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dayshift_engine::{Blobs, Frame, Input, Looking, MemoryBlobs, Moment as CountsAt, SmolStr, Value, World, map};
+use dayshift_scenarios::{Lines, PrefixError, Scenario, Solution, SolutionCall};
+use dayshift_services::Office;
+
+use super::bench::{Bench, Moment, Outcome, Played};
+use super::finding::{Findings, Place};
+use super::form::{self, place_of_check};
+use super::leaks::{self, Told};
+use super::mutants::{self, Mutant, Surroundings};
+use super::{
+    Admission, AgentTrial, ChangeTrial, CheckOptions, CheckTrial, MUTATION_SCORE_MIN, Mutation, NOOP_SCORE_MAX, SEEDS,
+    Survivor, VACUOUS_WEIGHT_MAX, changes,
+};
+use crate::error::RunError;
+
+const REFERENCE: &str = "solutions/reference.yaml";
+const MANIFEST: &str = "scenario.yaml";
+
+/// How many survivors are findings of their own; the report lists all of them besides.
+const SURVIVORS_SHOWN_MAX: usize = 40;
+
+/// What is gathered over the trials.
+struct Trials<'a> {
+    scenario: &'a Scenario<Office>,
+    lines: Lines,
+    findings: Findings,
+    agents: Vec<AgentTrial>,
+    outcomes: Vec<Outcome>,
+    noop: Option<Outcome>,
+    best: Option<Outcome>,
+    head: Option<String>,
+    changes: Vec<ChangeTrial>,
+    mutants: Option<Mutation>,
+    mutant_outcomes: Vec<Outcome>,
+}
+
+/// Tries `scenario` in every way.
+pub(super) fn run(scenario: &Scenario<Office>, options: &CheckOptions<'_>) -> Result<Admission, RunError> {
+    let mut trials = Trials {
+        scenario,
+        lines: Lines::of(scenario.package()),
+        findings: Findings::default(),
+        agents: Vec::new(),
+        outcomes: Vec::new(),
+        noop: None,
+        best: None,
+        head: None,
+        changes: Vec::new(),
+        mutants: None,
+        mutant_outcomes: Vec::new(),
+    };
+    form::examine(scenario, &trials.lines, &mut trials.findings);
+    leaks::own_words(scenario, &trials.lines, &mut trials.findings);
+    if let Some(bench) = trials.bench()? {
+        trials.play(&bench, options)?;
+    }
+    Ok(trials.admission())
+}
+
+impl<'a> Trials<'a> {
+    /// Lays out the initial world; a refusal is a finding.
+    fn bench(&mut self) -> Result<Option<Bench<'a>>, RunError> {
+        let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::new());
+        match self.scenario.prefix(Office::default(), &blobs) {
+            Ok(_) => Ok(Some(Bench::new(self.scenario, self.scenario.script())?)),
+            Err(PrefixError::Refused(problem)) => {
+                self.findings.problem(&problem);
+                Ok(None)
+            }
+            Err(PrefixError::Episode(error)) => {
+                self.script_fails("the opening", &error.to_string());
+                Ok(None)
+            }
+        }
+    }
+
+    fn play(&mut self, bench: &Bench<'a>, options: &CheckOptions<'_>) -> Result<(), RunError> {
+        let seed = SEEDS[0];
+        let noop = bench.play_noop(seed)?;
+        self.noop(&noop);
+        let solutions: Vec<Arc<Solution>> = self.scenario.solutions().to_vec();
+        let Some(reference) = solutions.iter().find(|solution| solution.name == "reference") else { return Ok(()) };
+        let (played, told) = follow(bench, seed, reference)?;
+        let opened = bench.opened(seed)?;
+        form::records(&opened, &mut self.findings);
+        let opened = opened.world().dump();
+        self.reference(&played, reference, &told, seed);
+        for seed in &SEEDS[1..] {
+            let (played, told) = follow(bench, *seed, reference)?;
+            self.reference(&played, reference, &told, *seed);
+        }
+        for solution in solutions.iter().filter(|solution| solution.name != "reference") {
+            let played = bench.play_solution(seed, solution, |_| {})?;
+            self.solution(solution, &played);
+        }
+        self.deterministic(&played, reference, options)?;
+        leaks::derived_numbers(self.scenario, &opened, &played.opening, &told, &mut self.findings);
+        let best = played.outcome();
+        if played.is_perfect() {
+            let around = surroundings(self.scenario, &played);
+            let (mutants, left_out) = mutants::mutants(reference, &around);
+            let total = mutants.len() + changes::count(self.scenario);
+            let done = AtomicUsize::new(0);
+            let progress = || (options.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+            self.changes = changes::trials(bench, seed, reference, &best, &opened, &progress)?;
+            let solutions: Vec<Arc<Solution>> = mutants.iter().map(|mutant| Arc::clone(&mutant.solution)).collect();
+            self.mutant_outcomes = bench.play_all(seed, &solutions, options.threads, &progress)?;
+            self.mutation(&mutants, left_out, &best);
+        }
+        self.best = Some(best);
+        self.report_changes();
+        self.report_checks();
+        Ok(())
+    }
+
+    fn noop(&mut self, played: &Played) {
+        self.agent("noop", played);
+        let specs = self.scenario.checks();
+        let remedy = "give weight to what the agent must do, and little to what it must only leave alone";
+        for (who, score) in
+            [("an agent that does nothing", played.report.score), ("the initial world", played.report.start)]
+        {
+            if score > NOOP_SCORE_MAX {
+                let message = format!("{who} scores {score:.3}; at most {NOOP_SCORE_MAX} is admitted");
+                self.findings.error("scenario/vacuous", Place::new(MANIFEST, None), message, remedy);
+            }
+        }
+        for (spec, verdict) in specs.specs().iter().zip(&played.report.verdicts) {
+            let constraint = matches!(spec.moment, CountsAt::Throughout { .. });
+            if constraint || verdict.level < 1.0 || verdict.weight <= 0.0 {
+                continue;
+            }
+            let place = place_of_check(&self.lines, &spec.id);
+            let message = format!("the check '{}' stands at 1 for an agent that does nothing", spec.id);
+            let remedy = "let it ask for something that was done, or make it a constraint ('moment: throughout')";
+            if verdict.weight <= VACUOUS_WEIGHT_MAX {
+                self.findings.warning("scenario/vacuous-check", place, message, remedy);
+            } else {
+                self.findings.error("scenario/vacuous-check", place, message, remedy);
+            }
+        }
+        self.noop = Some(played.outcome());
+    }
+
+    fn reference(&mut self, played: &Played, reference: &Solution, told: &[Told], seed: u64) {
+        if seed == SEEDS[0] {
+            self.agent("reference", played);
+            self.head = Some(played.report.head.hash.to_string());
+        }
+        for skipped in &played.skipped {
+            let place = Place::new(skipped.file.as_str(), Some(skipped.line));
+            let remedy = "refer to an answer that is there by then";
+            self.findings.error("scenario/reference-stuck", place, skipped.message.as_str(), remedy);
+        }
+        for refused in told.iter().filter_map(|each| each.answer.strip_prefix(REFUSED).map(|why| (each.line, why))) {
+            let place = Place::new(reference.file.as_str(), Some(refused.0));
+            let message = format!("this call of the reference solution is refused: {}", refused.1.trim());
+            self.findings.error("scenario/refused-call", place, message, "correct the call, or what stands in its way");
+        }
+        let with = if seed == SEEDS[0] { String::new() } else { format!(" with seed {seed}") };
+        for verdict in played.report.verdicts.iter().filter(|verdict| verdict.level < 1.0) {
+            let why = verdict.error.as_ref().map(|error| format!(" ({error})")).unwrap_or_default();
+            let message = format!(
+                "the reference solution reaches {:.2} at the check '{}'{with}{why}",
+                verdict.level, verdict.spec.id
+            );
+            let remedy = "correct the check, the solution or the world; `dayshift why` shows what the check read";
+            let place = place_of_check(&self.lines, &verdict.spec.id);
+            self.findings.error("scenario/unsolvable", place, message, remedy);
+        }
+        if played.fault.is_none() && !played.report.finished {
+            let message = format!("the episode of the reference solution does not end{with}");
+            let remedy = "let the days and 'closes' come to an end";
+            self.findings.error("scenario/unsolvable", Place::new(REFERENCE, None), message, remedy);
+        }
+    }
+
+    fn solution(&mut self, solution: &Solution, played: &Played) {
+        self.agent(&solution.name, played);
+        let place = Place::new(solution.file.as_str(), None);
+        let (name, score) = (&solution.name, played.report.score);
+        if form::must_fail(solution) && played.report.passed {
+            let message = format!("'{name}' must fail and passes with {score:.3}");
+            let remedy = "let the checks see what it does wrong, or a red line cap its score";
+            self.findings.error("scenario/bad-solution-passes", place.clone(), message, remedy);
+        }
+        if !form::must_fail(solution) && !played.report.passed {
+            let message = format!("'{name}' must pass and fails with {score:.3}");
+            let remedy = "let the checks accept this way too, or say 'passes: false'";
+            self.findings.error("scenario/good-solution-fails", place.clone(), message, remedy);
+        }
+        for id in &solution.fails {
+            let verdict = played.report.verdicts.iter().find(|verdict| verdict.spec.id == *id);
+            if verdict.is_some_and(|verdict| verdict.level >= 1.0) {
+                let message = format!("'{name}' must fail the check '{id}' and reaches 1 at it");
+                let remedy = "let the check see what this solution does wrong, or leave it out of 'fails'";
+                self.findings.error("scenario/does-not-fail", place.clone(), message, remedy);
+            }
+        }
+    }
+
+    /// Notes an episode, and what went wrong in the scenario's own scripts.
+    fn agent(&mut self, name: &str, played: &Played) {
+        let outcome = played.outcome();
+        let fails = played.report.verdicts.iter().filter(|verdict| verdict.level < 1.0);
+        self.agents.push(AgentTrial {
+            agent: name.to_owned(),
+            score: played.report.score,
+            passed: played.report.passed,
+            fails: fails.map(|verdict| verdict.spec.id.clone()).collect(),
+        });
+        self.scripts(name, &outcome);
+        self.outcomes.push(outcome);
+    }
+
+    fn scripts(&mut self, name: &str, outcome: &Outcome) {
+        if let Some(fault) = &outcome.fault {
+            self.script_fails(name, fault);
+        }
+        let specs = self.scenario.checks();
+        for (spec, error) in specs.specs().iter().zip(&outcome.errors) {
+            let Some(error) = error else { continue };
+            let place = place_of_check(&self.lines, &spec.id);
+            let message = format!("the check '{}' cannot be evaluated after {name}: {error}", spec.id);
+            let remedy = "let it return 0 where what it looks for is not there";
+            self.findings.error("scenario/check-fails", place, message, remedy);
+        }
+    }
+
+    fn script_fails(&mut self, name: &str, fault: &str) {
+        let message = format!("the episode of {name} cannot go on: {fault}");
+        let remedy = "let conditions and personas bear whatever an agent does";
+        self.findings.error("scenario/script-fails", Place::new(MANIFEST, None), message, remedy);
+    }
+
+    fn deterministic(
+        &mut self,
+        played: &Played,
+        reference: &Arc<Solution>,
+        options: &CheckOptions<'_>,
+    ) -> Result<(), RunError> {
+        let head = played.report.head.hash.to_string();
+        let again = Bench::new(self.scenario, self.scenario.script())?.play_solution(SEEDS[0], reference, |_| {})?;
+        let mut others = vec![("a second run", Ok(again.report.head.hash.to_string()))];
+        if let Some(elsewhere) = options.elsewhere {
+            others.push(("a run in another process", elsewhere()));
+        }
+        for (what, other) in others {
+            let remedy = "this is a fault of the engine: report it with the package";
+            match other {
+                Ok(other) if other == head => {}
+                Ok(other) => {
+                    let message = format!("{what} comes to another log: head {other} instead of {head}");
+                    self.findings.error("scenario/not-deterministic", Place::new(MANIFEST, None), message, remedy);
+                }
+                Err(why) => {
+                    let message = format!("{what} could not be compared: {why}");
+                    let remedy = "run `dayshift run` on the package and see what it says";
+                    self.findings.error("scenario/not-compared", Place::new(MANIFEST, None), message, remedy);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn mutation(&mut self, mutants: &[Mutant], left_out: usize, best: &Outcome) {
+        let mut mutation = Mutation { tried: mutants.len(), left_out, ..Mutation::default() };
+        let outcomes = std::mem::take(&mut self.mutant_outcomes);
+        for (mutant, outcome) in mutants.iter().zip(&outcomes) {
+            if let Some(fault) = &outcome.fault {
+                self.script_fails(&format!("a mutant ({}, line {})", mutant.change, mutant.line), fault);
+            }
+            let killed = outcome.is_worse_than(best);
+            if !killed && outcome.world == best.world {
+                mutation.equivalent += 1;
+                continue;
+            }
+            let (of_kind, all) = mutation.kinds.entry(mutant.kind).or_default();
+            *all += 1;
+            if killed {
+                *of_kind += 1;
+                mutation.killed += 1;
+                continue;
+            }
+            mutation.survivors.push(Survivor {
+                kind: mutant.kind,
+                day: mutant.day.clone(),
+                turn: mutant.turn,
+                line: mutant.line,
+                change: mutant.change.clone(),
+            });
+        }
+        self.mutant_outcomes = outcomes;
+        let score = mutation.score();
+        let place = Place::new(REFERENCE, None);
+        match score {
+            None => {
+                let message = "the reference solution changes nothing that could be done wrong";
+                self.findings.error(
+                    "scenario/no-mutants",
+                    place,
+                    message,
+                    "let the request ask for something to be done",
+                );
+            }
+            Some(score) if score < MUTATION_SCORE_MIN => {
+                let message = format!(
+                    "{} of {} agents that do one thing wrong score as well as the reference: mutation score {score:.3}, at least \
+                     {MUTATION_SCORE_MIN} is admitted",
+                    mutation.survivors.len(),
+                    mutation.tried - mutation.equivalent,
+                );
+                let remedy =
+                    "let the checks look at what the survivors got wrong, or leave needless calls out of the reference";
+                self.findings.error("scenario/hackable", place, message, remedy);
+            }
+            Some(_) => {}
+        }
+        for survivor in mutation.survivors.iter().take(SURVIVORS_SHOWN_MAX) {
+            let message = format!("no check minds: {} (day {}, turn {})", survivor.change, survivor.day, survivor.turn);
+            let remedy = "let a check look at it, or leave the call out if nothing depends on it";
+            let place = Place::new(REFERENCE, Some(survivor.line));
+            self.findings.warning("scenario/survivor", place, message, remedy);
+        }
+        self.mutants = Some(mutation);
+    }
+
+    fn report_changes(&mut self) {
+        for trial in self.changes.iter().filter(|trial| trial.is_inert()) {
+            let (file, line) = match trial.change.strip_prefix("persona:") {
+                Some(person) => (MANIFEST, self.lines.people.get(person).copied()),
+                None => (MANIFEST, self.lines.events.get(trial.change.as_str()).copied()),
+            };
+            let place = Place::new(file, line);
+            let message = format!("no check depends on '{}': an agent that ignores it loses nothing", trial.change);
+            if trial.loud {
+                let remedy = "fine for a distractor; otherwise let a check depend on what it changes";
+                self.findings.note("scenario/inert-change", place, message, remedy);
+            } else {
+                let remedy = "let a check depend on what it changes, or leave the event out";
+                self.findings.error("scenario/inert-change", place, message, remedy);
+            }
+        }
+        let all = self.outcomes.iter().chain(&self.mutant_outcomes);
+        for event in changes::never_happened(self.scenario, all) {
+            let place = Place::new(MANIFEST, self.lines.events.get(event.as_str()).copied());
+            let message = format!("the event '{event}' happens to no agent that was tried");
+            let remedy = "record a solution to which it happens, or correct its condition";
+            self.findings.warning("scenario/never-happens", place, message, remedy);
+        }
+    }
+
+    /// Every check must be able to fail: somebody falls short of it.
+    fn report_checks(&mut self) {
+        let specs = self.scenario.checks();
+        for (index, spec) in specs.specs().iter().enumerate() {
+            let short = |outcome: &Outcome| outcome.levels.get(index).is_some_and(|level| *level < 1.0);
+            if self.outcomes.iter().chain(&self.mutant_outcomes).any(short) {
+                continue;
+            }
+            let place = place_of_check(&self.lines, &spec.id);
+            let message =
+                format!("nobody fails the check '{}': neither noop, nor a bad solution, nor a mutant", spec.id);
+            let remedy = "record a bad solution that must fail it, or correct the check";
+            self.findings.error("scenario/cannot-fail", place, message, remedy);
+        }
+    }
+
+    fn admission(self) -> Admission {
+        let admitted = self.findings.admits();
+        let checks = self.scenario.checks();
+        let total: f64 = checks.specs().iter().map(|spec| spec.weight).sum();
+        let level = |outcome: &Option<Outcome>, index: usize| {
+            outcome.as_ref().and_then(|outcome| outcome.levels.get(index)).copied().unwrap_or_default()
+        };
+        let trial = |(index, spec): (usize, &dayshift_engine::CheckSpec)| CheckTrial {
+            id: spec.id.clone(),
+            weight: spec.weight / if total > 0.0 { total } else { 1.0 },
+            noop: level(&self.noop, index),
+            reference: level(&self.best, index),
+            kills: self.mutant_outcomes.iter().filter(|outcome| outcome.levels[index] < 1.0).count(),
+        };
+        Admission {
+            scenario: self.scenario.id().to_owned(),
+            digest: self.scenario.digest().to_string(),
+            admitted,
+            mutation_score: self.mutants.as_ref().and_then(Mutation::score),
+            checks: checks.specs().iter().enumerate().map(trial).collect(),
+            findings: self.findings.into_sorted(),
+            head: self.head,
+            agents: self.agents,
+            mutants: self.mutants,
+            changes: self.changes,
+        }
+    }
+}
+
+/// How a refusal begins among the answers that [`follow`] gathers.
+const REFUSED: &str = "\u{0}refused ";
+
+/// Plays a solution, and gathers what it was told, with the line of each call.
+fn follow(bench: &Bench<'_>, seed: u64, solution: &Arc<Solution>) -> Result<(Played, Vec<Told>), RunError> {
+    let mut told = Vec::new();
+    let mut at: (SmolStr, usize) = (SmolStr::default(), 0);
+    let played = bench.play_solution(seed, solution, |moment: &Moment<'_>| {
+        if at.0 != moment.day {
+            at = (moment.day.into(), 0);
+        }
+        let call = matches!(moment.input, Input::Call(_)).then(|| calls_of(solution, moment.day).nth(at.1)).flatten();
+        at.1 += usize::from(call.is_some());
+        let (produces, tool, given) = leaks::given_by(moment.input, call.is_some_and(mutants::writes));
+        let answer = match &moment.step.answer {
+            Ok(answer) => leaks::strings(answer),
+            Err(rejection) => format!("{REFUSED}{rejection}"),
+        };
+        let line = call.map_or(0, |call| call.line);
+        told.push(Told { line, produces, tool, given, answer, notices: moment.step.notices.clone() });
+    })?;
+    Ok((played, told))
+}
+
+fn calls_of<'s>(solution: &'s Solution, day: &str) -> impl Iterator<Item = &'s SolutionCall> {
+    let turns = solution.days.iter().find(|(name, _)| name == day).map(|(_, turns)| turns.as_slice());
+    turns.unwrap_or_default().iter().flat_map(|turn| &turn.calls)
+}
+
+/// Returns what mutants need to know of the world that the reference solution left behind.
+fn surroundings(scenario: &Scenario<Office>, played: &Played) -> Surroundings {
+    let frame = Frame::new();
+    let looking = Looking { time: played.episode.now(), frame: &frame, blobs: &**played.episode.blobs() };
+    let ask = |question: &str, arguments: Value| {
+        played.episode.world().query(question, &arguments, &looking).unwrap_or_default()
+    };
+    let ids = |rows: &Value| -> Vec<SmolStr> {
+        let rows = rows.as_list().unwrap_or_default().iter();
+        rows.filter_map(|row| row.get("id").and_then(Value::as_text).map(SmolStr::from)).collect()
+    };
+    let tables = ask("records.tables", map! {});
+    let names = tables.as_list().unwrap_or_default().iter().filter_map(|table| {
+        table.as_text().or_else(|| table.get("table").or(table.get("name")).and_then(Value::as_text)).map(SmolStr::from)
+    });
+    let rows = names.map(|name| (name.clone(), ids(&ask("records.rows", map! { "table" => name }))));
+    let agent = scenario.agent_person();
+    Surroundings {
+        people: scenario.people().iter().map(|person| (person.name.clone(), person.address.clone())).collect(),
+        rows: rows.collect(),
+        inbox: ids(&ask("mail.messages", map! { "address" => agent.address.clone() })),
+    }
+}
