@@ -8,7 +8,7 @@ use dayshift_runs::{CheckRow, CreditRow, Summary};
 use crate::talk::{self, GREEN, RED};
 
 /// How many keys of a check's evidence a table names.
-const EVIDENCE_SHOWN_MAX: usize = 3;
+const EVIDENCE_SHOWN_MAX: usize = 2;
 
 /// Prints the score and the checks.
 pub(crate) fn score(summary: &Summary) {
@@ -116,21 +116,24 @@ fn level(level: f64) -> String {
     }
 }
 
+/// Names the evidence that was written last, since that is what made the verdict; content that merely was there comes after it.
 fn evidence(check: &CheckRow) -> String {
     if let Some(error) = &check.error {
         return format!("cannot be evaluated: {error}");
     }
-    let mut lines: Vec<String> = check
-        .evidence
-        .iter()
+    let mut shown: Vec<_> = check.evidence.iter().filter(|evidence| !evidence.key.ends_with('*')).collect();
+    shown.sort_by_key(|evidence| std::cmp::Reverse((evidence.turn.is_some(), evidence.record)));
+    let rest = shown.len().saturating_sub(EVIDENCE_SHOWN_MAX);
+    let mut lines: Vec<String> = shown
+        .into_iter()
         .take(EVIDENCE_SHOWN_MAX)
         .map(|evidence| match evidence.turn {
             Some(turn) => format!("{} (turn {turn})", evidence.key),
             None => evidence.key.clone(),
         })
         .collect();
-    if check.evidence.len() > EVIDENCE_SHOWN_MAX {
-        lines.push(format!("and {} more", check.evidence.len() - EVIDENCE_SHOWN_MAX));
+    if rest > 0 {
+        lines.push(format!("and {rest} more"));
     }
     lines.join("\n")
 }

@@ -27,11 +27,15 @@ pub(crate) fn why(desk: &Desk, name: &str, check: &str) -> Result<Verdict, Failu
     };
     let mut tree = Tree { run: &run, account: &account, shown: BTreeSet::new(), nodes: Vec::new() };
     let mut last = Vec::new();
-    for evidence in &verdict.evidence {
-        if evidence.read.kind != ReadKind::Scan {
+    let mut initial = 0;
+    for evidence in verdict.evidence.iter().filter(|evidence| evidence.read.kind != ReadKind::Scan) {
+        if evidence.read.written <= report.opened {
+            initial += 1;
+        } else {
             last.push((evidence.read.key.to_string(), evidence.read.written));
         }
     }
+    last.sort_by_key(|(key, written)| (std::cmp::Reverse(*written), key.clone()));
     for (key, written) in &last {
         tree.walk(*written, &format!("read {key}"), 1);
     }
@@ -47,7 +51,7 @@ pub(crate) fn why(desk: &Desk, name: &str, check: &str) -> Result<Verdict, Failu
             })
             .collect();
         talk::print_json(&serde_json::json!({
-            "run": run.name, "check": check, "level": verdict.level, "error": verdict.error, "moves": moves, "path": tree.nodes,
+            "run": run.name, "initial": initial, "check": check, "level": verdict.level, "error": verdict.error, "moves": moves, "path": tree.nodes,
         }));
         return Ok(Verdict::Good);
     }
@@ -58,6 +62,9 @@ pub(crate) fn why(desk: &Desk, name: &str, check: &str) -> Result<Verdict, Failu
     for step in report.moves.iter().filter(|step| report.verdicts[step.check].spec.id == check) {
         let who = step.turn.map_or_else(|| step.actor.to_string(), |turn| format!("turn {turn}"));
         talk::print(&format!("  {:.2} → {:.2} at record {} by {who}", step.before, step.after, step.at));
+    }
+    if initial > 0 {
+        talk::print(&paint(&format!("   it also read {initial} piece(s) of the initial world, unchanged"), DIM));
     }
     for node in &tree.nodes {
         let indent = "   ".repeat(node.depth);

@@ -510,6 +510,11 @@ impl<W: World> Episode<W> {
             self.continue_event(plan, index, done)?;
             return Ok(true);
         }
+        if let Some((text, cause)) = self.schedule.next_alert() {
+            let draft = Draft { causes: vec![cause], ..Draft::of(Actor::World, Request::Notify { text }) };
+            self.append(draft, Accesses::default(), Vec::new(), Outcome::Done)?;
+            return Ok(true);
+        }
         if let Some((index, look, call)) = self.schedule.unfinished_reaction() {
             let actor = Actor::Persona(plan.personas[index].name.clone());
             // A refusal is on record; the persona goes on with the next thing.

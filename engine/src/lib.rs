@@ -36,7 +36,7 @@ pub use episode::{Episode, EpisodeError, Genesis, MESSAGE_BYTES_MAX, Prefix, SET
 pub use id::{Actor, BadDigest, BlobId, Day, EventId, RecordHash, Seq, Turn};
 pub use log::Log;
 pub use plan::{
-    BadPlan, CALLS_PER_TURN_MAX, Clock, Plan, PlannedCommand, PlannedDay, PlannedEvent, PlannedPersona,
+    Alert, BadPlan, CALLS_PER_TURN_MAX, Clock, Plan, PlannedCommand, PlannedDay, PlannedEvent, PlannedPersona,
     TURNS_PER_DAY_MAX, When,
 };
 pub use random::{RandomStream, Seed};

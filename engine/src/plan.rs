@@ -25,6 +25,8 @@ pub struct Plan {
     pub events: Vec<PlannedEvent>,
     /// The personas that look and react.
     pub personas: Vec<PlannedPersona>,
+    /// What the agent notices by itself: new mail, a chat message.
+    pub alerts: Vec<Alert>,
     /// How the clock runs.
     pub clock: Clock,
     /// When the episode ends: what is due until then still happens after the last day was handed over.
@@ -114,6 +116,15 @@ pub struct PlannedPersona {
     pub delay: SimDuration,
     /// When it first looks by itself, if ever.
     pub wakes: Option<SimTime>,
+}
+
+/// A piece of the world whose writing by a persona the agent is told of. Exogenous events say for themselves whether they are loud.
+#[derive(Clone, Debug)]
+pub struct Alert {
+    /// The key.
+    pub key: Key,
+    /// What the agent is told.
+    pub line: String,
 }
 
 /// Why a timeline cannot run.

@@ -76,6 +76,8 @@ pub struct Schedule {
     waiting: bool,
     /// The lines that wait for the next day's notification.
     pub(crate) lines: Arc<Vec<String>>,
+    /// The lines that are still to be told of what personas did, each with the record that caused it.
+    alerts: Arc<Vec<(String, Seq)>>,
     /// The event of which some commands are still to be carried out.
     firing: Option<usize>,
     fired: OrdMap<usize, Arc<Firing>>,
@@ -101,7 +103,9 @@ pub(crate) struct Observed<'a> {
 impl Schedule {
     /// Returns whether the writes of records matter: some condition or persona watches keys.
     pub(crate) fn watches_keys(plan: &Plan) -> bool {
-        !plan.personas.is_empty() || plan.events.iter().any(|event| matches!(event.when, When::Condition { .. }))
+        !plan.personas.is_empty()
+            || !plan.alerts.is_empty()
+            || plan.events.iter().any(|event| matches!(event.when, When::Condition { .. }))
     }
 
     /// Takes in one record.
@@ -119,6 +123,9 @@ impl Schedule {
             Request::EndDay => self.handing_over = true,
             Request::Close => self.closed = true,
             Request::Notify { text } => {
+                if record.head.event.is_none() && !self.alerts.is_empty() {
+                    Arc::make_mut(&mut self.alerts).remove(0);
+                }
                 Arc::make_mut(&mut self.lines).push(text.clone());
                 if self.waiting {
                     (self.waiting, self.horizon) = (false, self.now);
@@ -158,6 +165,11 @@ impl Schedule {
             let (seq, reaction, done) = mind.acting.as_ref()?;
             Some((*index, *seq, reaction.commands.get(*done)?.clone()))
         })
+    }
+
+    /// Returns the line that the agent is told next of what a persona did, and the record that caused it.
+    pub(crate) fn next_alert(&self) -> Option<(String, Seq)> {
+        self.alerts.first().cloned()
     }
 
     /// Returns the next thing that is due, up to `horizon`.
@@ -292,7 +304,7 @@ impl Schedule {
         }
         self.horizon = self.horizon.max(record.ends);
         if let Some(wait) = record.head.wait {
-            self.waiting = true;
+            self.waiting = wait == Wait::NextNotice;
             let end = self.day_ends(plan);
             self.horizon = match wait {
                 Wait::Until(time) => time.min(end).max(self.horizon),
@@ -371,6 +383,12 @@ impl Schedule {
         self.wake_conditions(|read| record.writes.contains(&read.key));
         if !self.opened {
             return;
+        }
+        if matches!(record.head.actor, Actor::Persona(_)) && record.head.event.is_none() {
+            let noticed = plan.alerts.iter().find(|alert| record.writes.contains(&alert.key));
+            if let Some(alert) = noticed {
+                Arc::make_mut(&mut self.alerts).push((alert.line.clone(), record.seq));
+            }
         }
         for (index, persona) in plan.personas.iter().enumerate() {
             let own = matches!(&record.head.actor, Actor::Persona(name) if *name == persona.name);

@@ -60,7 +60,7 @@ const LIST: ToolSpec = tool("toy.list", Effect::Reads, &[]);
 const NOOP: ToolSpec = tool("toy.noop", Effect::Reads, &[]);
 const READ: ToolSpec = tool("toy.read", Effect::Reads, &[NAME]);
 const SECRET: ToolSpec = ToolSpec { audience: Audience::Backstage, ..tool("toy.secret", Effect::Writes, &[NAME]) };
-const WAIT: ToolSpec = tool("toy.wait", Effect::Reads, &[]);
+const WAIT: ToolSpec = tool("toy.wait", Effect::Reads, &[Parameter::optional("until", Kind::Time, "until when")]);
 const WRITE: ToolSpec = tool("toy.write", Effect::Writes, &[NAME, Parameter::required("v", Kind::Any, "the value")]);
 
 impl Default for Toy {
@@ -113,7 +113,10 @@ impl World for Toy {
                 let parts: Vec<String> = call.texts("srcs").map(|name| plain(&self.value(frame, name))).collect();
                 Decision::change(write(call.text("dst"), parts.join("+").into()), ok())
             }
-            "toy.wait" => Decision { wait: Some(Wait::NextNotice), ..Decision::answer(crate::map! {}) },
+            "toy.wait" => {
+                let wait = call.time("until").map_or(Wait::NextNotice, Wait::Until);
+                Decision { wait: Some(wait), ..Decision::answer(crate::map! {}) }
+            }
             _ => Decision::answer(crate::map! {}),
         })
     }

@@ -173,6 +173,6 @@ impl<E> Decision<E> {
 pub enum Wait {
     /// Until the next thing that the agent would notice, at the latest the day's end.
     NextNotice,
-    /// Until a time, or the next thing that the agent would notice before it.
+    /// Until a time, whatever happens before it; at the latest the day's end.
     Until(SimTime),
 }

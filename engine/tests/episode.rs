@@ -238,6 +238,18 @@ fn a_persona_looks_when_a_watched_key_is_written_and_its_deeds_follow_from_its_l
 }
 
 #[test]
+fn what_a_persona_does_where_the_agent_looks_is_told() {
+    let mut script = busy_script();
+    let key = Key::new("toy:from-petra");
+    script.plan.alerts.push(dayshift_engine::Alert { key, line: "petra wrote".to_owned() });
+    let table = table(script);
+    let (mut episode, _) = table.open(1);
+    episode.call(write("to-petra", "hello?")).expect("written");
+    let step = episode.hand_over("").expect("handed over");
+    assert_eq!(step.notices, ["Good morning, tue.\n- petra wrote\n- something happened"]);
+}
+
+#[test]
 fn two_runs_of_the_same_inputs_give_the_same_bytes() {
     let (one, two) = (play(&table(busy_script()), 7), play(&table(busy_script()), 7));
     assert_eq!(one.log().head(), two.log().head());
@@ -418,4 +430,14 @@ fn an_altered_record_is_not_absorbed() {
     records[3] = altered.into();
     let resumed = Episode::resume(Toy::default(), &records, Arc::clone(&table.script), table.blobs.clone());
     assert!(matches!(resumed, Err(EpisodeError::Link(_) | EpisodeError::Codec(_))));
+}
+
+#[test]
+fn waiting_until_a_time_is_not_cut_short_by_a_notice() {
+    let table = table(flowing(vec![event("loud", at(10), "loud", Some("a knock on the door"))]));
+    let (mut episode, _) = table.open(1);
+    let until = SimTime::from_millis(12 * HOUR);
+    let call = ToolCall::new("toy.wait", map! { "until" => until.to_string() });
+    let step = episode.call(call).expect("waited");
+    assert_eq!((step.notices, episode.now()), (vec!["a knock on the door".to_owned()], until));
 }

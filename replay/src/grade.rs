@@ -237,8 +237,7 @@ impl<W: World> Grader<W> {
     /// Returns the score of what was seen so far: uncapped, and as red lines cap it.
     #[must_use]
     pub fn scores(&self) -> (f64, f64) {
-        let weights = self.weights();
-        let uncapped = weights.iter().zip(&self.states).map(|(weight, state)| weight * state.level).sum();
+        let uncapped = self.share(|state| state.level);
         let score = self.crossings.iter().fold(uncapped, |score: f64, crossed| score.min(crossed.cap));
         (uncapped, score)
     }
@@ -249,7 +248,7 @@ impl<W: World> Grader<W> {
         self.settle(episode);
         let weights = self.weights();
         let (uncapped, score) = self.scores();
-        let start = weights.iter().zip(&self.states).map(|(weight, state)| weight * state.start).sum();
+        let start = self.share(|state| state.start);
         let specs = self.checks.specs();
         let mut days: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
         for ((spec, weight), state) in specs.iter().zip(&weights).zip(&self.states) {
@@ -392,6 +391,14 @@ impl<W: World> Grader<W> {
                 state.frozen |= over.is_some_and(|over| of <= over);
             }
         }
+    }
+
+    /// Returns the weighted share of a level: divided once at the end, so that full levels everywhere give exactly 1.
+    fn share(&self, level: impl Fn(&State) -> f64) -> f64 {
+        let specs = self.checks.specs();
+        let total: f64 = specs.iter().map(|spec| spec.weight).sum();
+        let reached: f64 = specs.iter().zip(&self.states).map(|(spec, state)| spec.weight * level(state)).sum();
+        if total > 0.0 { reached / total } else { 0.0 }
     }
 
     fn weights(&self) -> Vec<f64> {

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use dayshift_engine::{
-    Actor, BadPlan, BlobId, EventId, Key, Plan, PlannedCommand, PlannedEvent, PlannedPersona, SimDuration, SmolStr,
-    ToolCall, Value, When,
+    Actor, Alert, BadPlan, BlobId, EventId, Key, Plan, PlannedCommand, PlannedEvent, PlannedPersona, SimDuration,
+    SmolStr, ToolCall, Value, When,
 };
 
 use crate::manifest::{FunctionName, MANIFEST_PATH, Manifest, moment, name_of, twice};
@@ -34,6 +34,7 @@ impl Timeline {
                 days: manifest.days.clone(),
                 events: Vec::new(),
                 personas: Vec::new(),
+                alerts: alerts(manifest),
                 clock: manifest.clock,
                 closes: manifest.closes,
                 turns_per_day_max: manifest.turns_per_day_max,
@@ -260,6 +261,25 @@ fn file_blob(package: &Package, path: &str, place: Place, report: &Report<'_>) -
         report.add(rule, place, message, format!("add the file, or correct the path in {MANIFEST_PATH}"));
     }
     found
+}
+
+/// Returns what the agent notices by itself: its inbox and its conversations, where their channels are loud.
+fn alerts(manifest: &Manifest<'_>) -> Vec<Alert> {
+    let loud = |service: &str| manifest.channels.iter().any(|(name, loud)| *loud && name == service);
+    let mut alerts = Vec::new();
+    if loud("mail") {
+        let key = Key::new(format!("mail:{}/INBOX/", manifest.agent.address));
+        alerts.push(Alert { key, line: default_line("mail").to_owned() });
+    }
+    if loud("chat") {
+        for person in &manifest.people {
+            let mut pair = [person.name.as_str(), manifest.agent.name.as_str()];
+            pair.sort_unstable();
+            let key = Key::new(format!("chat:{}/", pair.join("+")));
+            alerts.push(Alert { key, line: format!("{} wrote to you in chat.", person.display) });
+        }
+    }
+    alerts
 }
 
 fn default_line(service: &str) -> &'static str {

@@ -32,8 +32,8 @@ const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "clock.wait",
-        summary: "Waits until the next thing that you would notice, or until a time if that comes first.",
-        parameters: &[Parameter::optional("until", Kind::Time, "When to stop waiting at the latest.")],
+        summary: "Waits: until the given time, otherwise until the next thing that you would notice; at the latest until the day ends.",
+        parameters: &[Parameter::optional("until", Kind::Time, "waits until this time, whatever happens before it")],
         effect: Effect::Reads,
         audience: Audience::Everybody,
         cost_seconds: 0,

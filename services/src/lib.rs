@@ -1,9 +1,11 @@
 //! The office: the [`dayshift_engine::World`] that we ship. Each service has its own folder with the same floor plan (state, events and
 //! `apply`, commands and `decide`, tools, keys); services do not know each other, and the office joins them.
 
+pub mod calendar;
 pub mod chat;
 pub mod clock;
 pub mod files;
+pub mod knowledge;
 pub mod mail;
 mod office;
 pub mod people;

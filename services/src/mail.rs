@@ -129,7 +129,7 @@ impl Service for MailState {
 
 /// Returns a desk in Greenwich at which nobody sits, for what is shown to no one in particular.
 fn plain_desk() -> Desk {
-    Desk { name: "".into(), address: "".into(), zone: chrono_tz::UTC }
+    Desk { name: "".into(), display: "".into(), address: "".into(), zone: chrono_tz::UTC }
 }
 
 fn without_files() -> Rejection {

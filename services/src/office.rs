@@ -9,9 +9,11 @@ use dayshift_engine::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::calendar::{CalendarEvent, CalendarState};
 use crate::chat::{ChatEvent, ChatState};
 use crate::clock::{ClockEvent, ClockState};
 use crate::files::{FilesEvent, FilesState};
+use crate::knowledge::{KnowledgeEvent, KnowledgeState};
 use crate::mail::{Attachment, MailEvent, MailState};
 use crate::people::{PeopleEvent, PeopleState};
 use crate::records::{RecordsEvent, RecordsState};
@@ -91,9 +93,11 @@ macro_rules! join {
 }
 
 join! {
+    calendar: CalendarState, CalendarEvent, Calendar;
     chat: ChatState, ChatEvent, Chat;
     clock: ClockState, ClockEvent, Clock;
     files: FilesState, FilesEvent, Files;
+    knowledge: KnowledgeState, KnowledgeEvent, Knowledge;
     mail: MailState, MailEvent, Mail;
     people: PeopleState, PeopleEvent, People;
     records: RecordsState, RecordsEvent, Records;

@@ -12,6 +12,8 @@ use dayshift_engine::{
 pub struct Desk {
     /// The caller's name, as colleagues know it.
     pub name: SmolStr,
+    /// The caller's name as it stands in a letter's head.
+    pub display: SmolStr,
     /// The caller's mail address, lower case; empty for the world and the scenario, which have none.
     pub address: SmolStr,
     /// The office's time zone.

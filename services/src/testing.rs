@@ -28,6 +28,7 @@ impl<S: Service> Bench<S> {
             service,
             desk: Desk {
                 name: SmolStr::from("Ann Lee"),
+                display: SmolStr::from("Ann Lee"),
                 address: SmolStr::from("ann@acme.example"),
                 zone: chrono_tz::Europe::Berlin,
             },

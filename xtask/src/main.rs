@@ -8,10 +8,14 @@ use std::process::{Command, ExitCode};
 
 mod tidy;
 
+/// The packages that tests compare with.
+const PYTHON_PACKAGES: [&str; 3] = ["icalendar==7.3.2", "python-dateutil==2.9.0.post0", "recurring-ical-events==3.8.2"];
+
 const USAGE: &str = "usage: cargo xtask COMMAND
 
   ci      formats, lints, tidies and tests everything, as continuous integration does
   tidy    checks the invariants that the compiler cannot see
+  python  installs the Python packages that tests compare with, into target/venv
   fuzz [SECONDS]   runs every fuzz target for so long (default 60)";
 
 fn main() -> ExitCode {
@@ -19,6 +23,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["ci"] => ci(),
         ["tidy"] => tidy::check(&root()),
+        ["python"] => python(),
         ["fuzz"] => fuzz("60"),
         ["fuzz", seconds] => fuzz(seconds),
         _ => Err(USAGE.to_owned()),
@@ -39,12 +44,33 @@ fn ci() -> Result<(), String> {
     step("format", cargo(["fmt", "--all", "--", "--check"]))?;
     tidy::check(&root())?;
     step("lint", cargo(["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"]))?;
-    step("test", cargo(["test", "--workspace", "--locked", "--no-fail-fast"]))?;
+    python()?;
+    let mut test = cargo(["test", "--workspace", "--locked", "--no-fail-fast"]);
+    // Tests that compare with other programs fail under this instead of saying that they could not.
+    test.env("DAYSHIFT_CI", "1");
+    step("test", test)?;
     let mut documentation = cargo(["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
     documentation.env("RUSTDOCFLAGS", "--deny warnings");
     step("documentation", documentation)?;
     eprintln!("everything passed");
     Ok(())
+}
+
+/// Installs what tests compare with into a virtual environment of its own, unless it is there.
+fn python() -> Result<(), String> {
+    let venv = root().join("target/venv");
+    let interpreter = venv.join("bin/python");
+    let mut installed = Command::new(&interpreter);
+    installed.args(["-c", "import dateutil, icalendar, recurring_ical_events"]);
+    if installed.output().is_ok_and(|output| output.status.success()) {
+        return Ok(());
+    }
+    let mut make = Command::new("python3");
+    make.args(["-m", "venv"]).arg(&venv);
+    step("make a Python environment", make)?;
+    let mut install = Command::new(&interpreter);
+    install.args(["-m", "pip", "install", "--quiet"]).args(PYTHON_PACKAGES);
+    step("install Python packages", install)
 }
 
 /// Runs every fuzz target under libFuzzer. cargo-fuzz asks for a nightly compiler; `RUSTC_BOOTSTRAP` lets the stable one do.

@@ -40,7 +40,7 @@ pub(crate) fn own_address(desk: &Desk) -> Result<&SmolStr, Rejection> {
 
 /// Returns the mailbox at which `desk` sits, as the sender of a message.
 pub(crate) fn own_mailbox(desk: &Desk) -> Result<Mailbox, Rejection> {
-    Ok(Mailbox { name: desk.name.clone(), address: own_address(desk)?.clone() })
+    Ok(Mailbox { name: desk.display.clone(), address: own_address(desk)?.clone() })
 }
 
 /// Returns `name` as the folder is really called: the standard folders and no others are compared without regard to case.

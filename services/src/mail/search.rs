@@ -21,6 +21,7 @@ pub(crate) struct Filter {
     to: Option<Needle>,
     subject: Option<Needle>,
     text: Option<Needle>,
+    query: Option<Needle>,
     since: Option<SimTime>,
     before: Option<SimTime>,
     has_attachment: Option<bool>,
@@ -48,6 +49,7 @@ impl Filter {
             to: needle(call, "to")?,
             subject: needle(call, "subject")?,
             text: needle(call, "text")?,
+            query: needle(call, "query")?,
             since: call.time("since"),
             before: call.time("before"),
             has_attachment: truth("has_attachment"),
@@ -66,6 +68,7 @@ impl Filter {
             && holds(Field::To, &self.to)
             && holds(Field::Subject, &self.subject)
             && holds(Field::Any, &self.text)
+            && holds(Field::Any, &self.query)
     }
 }
 

@@ -185,6 +185,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
         "mail.search",
         "Finds messages by parts of their fields (upper and lower case count alike), newest first, in all folders or in one.",
         &[
+            Parameter::optional("query", Kind::Text, "a part of any field or of the text"),
             FROM_FILTER,
             TO_FILTER,
             SUBJECT_FILTER,

@@ -61,8 +61,10 @@ impl PeopleState {
             Actor::Agent => self.agent.clone().unwrap_or(SmolStr::new_static("agent")),
             Actor::Persona(name) => name.clone(),
         };
-        let address = self.people.peek(&name).map(|person| person.address.clone()).unwrap_or_default();
-        Desk { name, address, zone: self.settings.peek().zone }
+        let person = self.people.peek(&name);
+        let address = person.map(|person| person.address.clone()).unwrap_or_default();
+        let display = person.map_or_else(|| name.clone(), |person| person.display.as_str().into());
+        Desk { name, display, address, zone: self.settings.peek().zone }
     }
 
     /// Returns the person called `name` and notes the read.

@@ -147,6 +147,8 @@ fn search_finds_by_every_field() {
         map! { "subject" => "ärger" },
         map! { "text" => "ROOF LEAKS" },
         map! { "text" => "plan.PDF" },
+        map! { "query" => "ärger" },
+        map! { "query" => "roof", "text" => "leaks" },
         map! { "has_attachment" => true },
         map! { "unread" => true },
         map! { "before" => "2026-03-16T09:00:02+01:00" },
@@ -156,7 +158,12 @@ fn search_finds_by_every_field() {
         let uids: Vec<i64> = list(&answer, "messages").iter().map(|each| int(each, "uid")).collect();
         assert_eq!((uids, int(&answer, "total")), (vec![1], 1), "{filter}");
     }
-    for filter in [map! { "text" => "r.of" }, map! { "from" => "ann" }, map! { "since" => "2026-03-17T00:00:00Z" }] {
+    for filter in [
+        map! { "text" => "r.of" },
+        map! { "query" => "other roof" },
+        map! { "from" => "ann" },
+        map! { "since" => "2026-03-17T00:00:00Z" },
+    ] {
         let answer = bench.call("mail.search", filter.clone()).expect("a search");
         assert_eq!(int(&answer, "total"), 0, "{filter}");
     }

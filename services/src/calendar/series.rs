@@ -1,0 +1,309 @@
+//! All components with one UID, and the instances that follow from them within a range: rules and extra dates, without the excepted ones, with changed
+//! instances in place of those that they change.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use chrono_tz::Tz;
+use dayshift_engine::{Canonical, Graded, SmolStr};
+
+use super::component::Component;
+use super::limits::INSTANCES_MAX;
+use super::moment::{DAY_SECONDS, Moment, OFFSET_SECONDS_MAX, Zone};
+use super::rule::Rule;
+
+/// All components with one UID: at most one that others change, and the changed instances in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Series {
+    pub(crate) components: Arc<[Component]>,
+}
+
+/// One time at which an event takes place.
+#[derive(Clone, Debug)]
+pub(crate) struct Instance<'a> {
+    /// What it says.
+    pub(crate) component: &'a Component,
+    /// Which instance of its series it is; nothing for an event that does not repeat.
+    pub(crate) recurrence_id: Option<Moment>,
+    pub(crate) start: Moment,
+    pub(crate) end: Moment,
+    /// The instants for whoever asked.
+    pub(crate) start_instant: i64,
+    pub(crate) end_instant: i64,
+}
+
+/// A range of time that somebody asks for, half-open, in instants.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) from: i64,
+    pub(crate) until: i64,
+    /// The zone of dates and floating times.
+    pub(crate) local: Tz,
+}
+
+/// A range held more instances than [`INSTANCES_MAX`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooMany;
+
+impl Span {
+    /// Returns the range that holds every instance that a calendar can write.
+    pub(crate) fn everything(local: Tz) -> Self {
+        Self { from: i64::MIN / 4, until: i64::MAX / 4, local }
+    }
+
+    /// Returns whether something from `start` to `end` overlaps the range. What lasts no time at all counts strictly inside only.
+    pub(crate) fn overlaps(&self, start: i64, end: i64) -> bool {
+        start < self.until && end > self.from
+    }
+}
+
+impl Graded for Series {
+    fn canonical(&self, into: &mut Canonical) {
+        self.components.iter().for_each(|component| into.bytes(component.identity.as_bytes()));
+    }
+}
+
+impl Series {
+    /// Returns the series of `components`, put in order: the one without RECURRENCE-ID first, then the others by theirs.
+    pub(crate) fn new(mut components: Vec<Component>) -> Self {
+        components.sort_by(|left, right| left.recurrence_id.cmp(&right.recurrence_id));
+        Self { components: components.into() }
+    }
+
+    /// Returns the component that the others change, or the first of the others if there is none.
+    pub(crate) fn main(&self) -> &Component {
+        self.components.first().expect("a series has at least one component")
+    }
+
+    /// Returns the component that the others change.
+    pub(crate) fn master(&self) -> Option<&Component> {
+        self.components.first().filter(|first| first.recurrence_id.is_none())
+    }
+
+    /// Returns the changed instances.
+    pub(crate) fn exceptions(&self) -> &[Component] {
+        &self.components[usize::from(self.master().is_some())..]
+    }
+
+    /// Returns whether it can have more than one instance.
+    pub(crate) fn repeats(&self) -> bool {
+        self.components.len() > 1 || self.main().repeats() || self.main().recurrence_id.is_some()
+    }
+
+    /// Returns the instants between which everything of an event that does not repeat lies, right to within [`OFFSET_SECONDS_MAX`].
+    pub(crate) fn rough_range(&self) -> (i64, i64) {
+        let main = self.main();
+        (main.start.rough_instant(), main.end.rough_instant())
+    }
+
+    /// Returns the instances that overlap `span`, in order.
+    pub(crate) fn within(&self, span: Span) -> Result<Vec<Instance<'_>>, TooMany> {
+        let mut found = Vec::new();
+        if let Some(master) = self.master() {
+            let changed: BTreeMap<i64, &Component> =
+                self.exceptions().iter().filter_map(|each| Some((id_of(each, span.local)?, each))).collect();
+            if master.repeats() {
+                self.expand(master, &changed, span, &mut found)?;
+            } else if !changed.contains_key(&master.start.instant(span.local)) {
+                found.push(instance(master, None, master.start.clone(), master.end.clone(), span.local));
+            }
+        }
+        let excepted = |each: &Component| {
+            let id = each.recurrence_id.as_ref().zip(self.master());
+            id.is_some_and(|(id, master)| is_excepted(master, id, span.local))
+        };
+        for each in self.exceptions().iter().filter(|each| !excepted(each)) {
+            found.push(instance(each, each.recurrence_id.clone(), each.start.clone(), each.end.clone(), span.local));
+        }
+        found.retain(|instance| span.overlaps(instance.start_instant, instance.end_instant));
+        found.sort_by(|left, right| {
+            (left.start_instant, &left.recurrence_id).cmp(&(right.start_instant, &right.recurrence_id))
+        });
+        Ok(found)
+    }
+
+    /// Returns the instance with `recurrence_id`, at the instant `id`, if the series has it.
+    pub(crate) fn instance(&self, id: i64, local: Tz) -> Result<Option<Instance<'_>>, TooMany> {
+        // Its place may have moved anywhere, so look for the changed one first, then where the rules put it.
+        let changed = self.exceptions().iter().find(|each| id_of(each, local) == Some(id));
+        if let Some(each) = changed {
+            let id = each.recurrence_id.clone();
+            return Ok(Some(instance(each, id, each.start.clone(), each.end.clone(), local)));
+        }
+        let shift = self.shift_seconds();
+        let span = Span { from: id - shift - 1, until: id + shift + 1, local };
+        let matches =
+            |instance: &Instance<'_>| instance.recurrence_id.as_ref().unwrap_or(&instance.start).instant(local) == id;
+        // What lasts no time counts strictly inside, so the span reaches a second to both sides.
+        Ok(self.within(span)?.into_iter().find(matches))
+    }
+
+    fn expand<'a>(
+        &'a self,
+        master: &'a Component,
+        changed: &BTreeMap<i64, &'a Component>,
+        span: Span,
+        found: &mut Vec<Instance<'a>>,
+    ) -> Result<(), TooMany> {
+        let slack = self.shift_seconds() + self.longest_seconds() + OFFSET_SECONDS_MAX;
+        let (from, until) = (span.from.saturating_sub(slack), span.until.saturating_add(slack));
+        let mut starts: BTreeMap<i64, Option<i64>> = BTreeMap::new();
+        let mut is_first_allowed = master.rules.is_empty();
+        for rule in &master.rules {
+            is_first_allowed |= !is_behind(rule, &master.start, span.local);
+            self.walk(rule, master, from, until, span.local, &mut starts)?;
+        }
+        if is_first_allowed {
+            starts.entry(master.start.wall_seconds).or_default();
+        }
+        for (date, lasts) in &master.extra_dates {
+            let wall = if date.zone == master.start.zone || matches!(date.zone, Zone::Date | Zone::Floating) {
+                date.wall_seconds
+            } else {
+                master.start.zone.wall(date.instant(span.local), span.local)
+            };
+            if (from..=until).contains(&wall) {
+                starts.insert(wall, *lasts);
+            }
+        }
+        let excepted = Excepted::of(master, span.local);
+        for (wall, lasts) in starts {
+            let start = Moment::new(wall, master.start.zone.clone());
+            let id = start.instant(span.local);
+            if changed.contains_key(&id) || excepted.contains(&start, id) {
+                continue;
+            }
+            let following = changed.range(..=id).rev().find(|(_, each)| each.and_following);
+            let instance = match following {
+                Some((_, base)) => {
+                    let moved = base.start.wall_seconds - base.recurrence_id.as_ref().map_or(0, |id| id.wall_seconds);
+                    let begins = Moment::new(wall + moved, base.start.zone.clone());
+                    let ends = end_of(&begins, base.duration_seconds(), &base.end.zone);
+                    instance(base, Some(start), begins, ends, span.local)
+                }
+                None => {
+                    let ends = end_of(&start, lasts.unwrap_or_else(|| master.duration_seconds()), &master.end.zone);
+                    instance(master, Some(start.clone()), start, ends, span.local)
+                }
+            };
+            if span.overlaps(instance.start_instant, instance.end_instant) {
+                found.push(instance);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the starts by `rule` between the instants `from` and `until`.
+    fn walk(
+        &self,
+        rule: &Rule,
+        master: &Component,
+        from: i64,
+        until: i64,
+        local: Tz,
+        starts: &mut BTreeMap<i64, Option<i64>>,
+    ) -> Result<(), TooMany> {
+        let start = &master.start;
+        let last = rule.until.as_ref().map(|last| last.instant(local));
+        let mut is_too_many = false;
+        let walked = rule.walk(start.wall_seconds, from.max(start.wall_seconds), |wall| {
+            // The wall is a day off at most.
+            if wall > until || last.is_some_and(|last| start.zone.instant(wall, local) > last) {
+                return ControlFlow::Break(());
+            }
+            if wall >= from {
+                starts.entry(wall).or_default();
+                is_too_many = starts.len() > INSTANCES_MAX;
+            }
+            if is_too_many { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        // The library refuses what the check let through only if the start has moved beyond what it can count.
+        if is_too_many || walked.is_err() { Err(TooMany) } else { Ok(()) }
+    }
+
+    /// Returns how far changed instances that take the following ones along have moved them.
+    fn shift_seconds(&self) -> i64 {
+        let moved = self.exceptions().iter().filter(|each| each.and_following).map(|each| {
+            let id = each.recurrence_id.as_ref().map_or(0, |id| id.wall_seconds);
+            (each.start.wall_seconds - id).abs()
+        });
+        moved.max().unwrap_or_default()
+    }
+
+    fn longest_seconds(&self) -> i64 {
+        let periods = self.main().extra_dates.iter().filter_map(|(_, lasts)| *lasts);
+        periods.chain(self.components.iter().map(Component::duration_seconds)).max().unwrap_or_default()
+    }
+}
+
+/// The dates on which a series does not take place.
+struct Excepted {
+    instants: Vec<i64>,
+    days: Vec<i64>,
+}
+
+impl Excepted {
+    fn of(master: &Component, local: Tz) -> Self {
+        let (days, instants): (Vec<&Moment>, Vec<&Moment>) =
+            master.except_dates.iter().partition(|date| date.is_date());
+        let mut instants: Vec<i64> = instants.into_iter().map(|date| except_instant(master, date, local)).collect();
+        let mut days: Vec<i64> = days.into_iter().map(Moment::day).collect();
+        instants.sort_unstable();
+        days.sort_unstable();
+        Self { instants, days }
+    }
+
+    fn contains(&self, start: &Moment, instant: i64) -> bool {
+        self.instants.binary_search(&instant).is_ok() || self.days.binary_search(&start.day()).is_ok()
+    }
+}
+
+fn is_excepted(master: &Component, id: &Moment, local: Tz) -> bool {
+    Excepted::of(master, local).contains(id, id.instant(local))
+}
+
+/// Returns the instant that an exception date means. A date without a zone hangs where the series does.
+fn except_instant(master: &Component, date: &Moment, local: Tz) -> i64 {
+    match (&date.zone, &master.start.zone) {
+        (Zone::Floating, zone) => zone.instant(date.wall_seconds, local),
+        (_, Zone::Date) => Moment::new(date.day() * DAY_SECONDS, Zone::Date).instant(local),
+        _ => date.instant(local),
+    }
+}
+
+/// Returns the instant that the RECURRENCE-ID of a changed instance names.
+fn id_of(component: &Component, local: Tz) -> Option<i64> {
+    component.recurrence_id.as_ref().map(|id| id.instant(local))
+}
+
+fn is_behind(rule: &Rule, start: &Moment, local: Tz) -> bool {
+    rule.until.as_ref().is_some_and(|until| start.instant(local) > until.instant(local))
+}
+
+/// Returns the end of what begins at `start` and lasts so long, in the zone in which the end is written.
+fn end_of(start: &Moment, seconds: i64, zone: &Zone) -> Moment {
+    if start.zone == *zone {
+        return start.later(seconds);
+    }
+    let instant = start.rough_instant() + seconds;
+    Moment::new(zone.wall(instant, Tz::UTC), zone.clone())
+}
+
+fn instance(
+    component: &Component,
+    recurrence_id: Option<Moment>,
+    start: Moment,
+    end: Moment,
+    local: Tz,
+) -> Instance<'_> {
+    let start_instant = start.instant(local);
+    // A clock that goes forward within an event of no length on the wall must not end it before it starts.
+    let end_instant = end.instant(local).max(start_instant);
+    Instance { component, recurrence_id, start, end, start_instant, end_instant }
+}
+
+/// The identity of one event for messages: a calendar and a UID.
+pub(crate) fn shown(calendar: &str, uid: &SmolStr) -> String {
+    format!("'{uid}' in '{calendar}'")
+}

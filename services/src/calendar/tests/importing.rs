@@ -1,0 +1,186 @@
+//! iCalendar files in and out: the same bytes where nobody touched them, and no panic whatever the bytes.
+
+use dayshift_engine::{Value, map};
+use proptest::prelude::*;
+
+use super::{act, bench, code, create, events, export, file, import, int, list, starts, text};
+use crate::calendar::CalendarState;
+use crate::testing::Bench;
+
+/// A file as other programs write them: a zone of its own, folded lines, unknown properties, a task, an exception, an alarm.
+const REAL: &str = "BEGIN:VCALENDAR\r\nPRODID:-//Microsoft Corporation//Outlook 16.0 MIMEDIR//EN\r\nVERSION:2.0\r\nX-WR-CALNAME:Plan\r\nBEGIN:VTIMEZONE\r\nTZID:Own Standard Time\r\nBEGIN:STANDARD\r\nDTSTART:16011028T030000\r\nRRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10\r\nTZOFFSETFROM:+0200\r\nTZOFFSETTO:+0100\r\nEND:STANDARD\r\nBEGIN:DAYLIGHT\r\nDTSTART:16010325T020000\r\nRRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3\r\nTZOFFSETFROM:+0100\r\nTZOFFSETTO:+0200\r\nEND:DAYLIGHT\r\nEND:VTIMEZONE\r\nBEGIN:VEVENT\r\nUID:series@x\r\nDTSTAMP:20260101T000000Z\r\nDTSTART;TZID=\"Own Standard Time\":20260316T090000\r\nDTEND;TZID=\"Own Standard Time\":20260316T093000\r\nRRULE:FREQ=WEEKLY;COUNT=4\r\nEXDATE;TZID=\"Own Standard Time\":20260323T090000\r\nSUMMARY:Stand\r\n up\\, daily\r\nX-MICROSOFT-CDO-BUSYSTATUS:BUSY\r\nBEGIN:VALARM\r\nTRIGGER:-PT15M\r\nACTION:DISPLAY\r\nDESCRIPTION:Reminder\r\nEND:VALARM\r\nEND:VEVENT\r\nBEGIN:VTODO\r\nUID:todo@x\r\nSUMMARY:Not an event\r\nEND:VTODO\r\nBEGIN:VEVENT\r\nUID:series@x\r\nRECURRENCE-ID;TZID=\"Own Standard Time\":20260330T090000\r\nDTSTART;TZID=\"Own Standard Time\":20260331T100000\r\nDTEND;TZID=\"Own Standard Time\":20260331T103000\r\nSUMMARY:Moved\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+
+fn import_refused(source: &[u8]) -> String {
+    let mut bench = bench();
+    let blob = bench.blob(source);
+    code(bench.call("calendar.import", map! { "calendar" => "new", "blob" => blob }))
+}
+
+#[test]
+fn an_untouched_file_comes_out_with_the_bytes_that_went_in() {
+    let mut bench = bench();
+    let answer = import(&mut bench, "plan", REAL.as_bytes());
+    assert_eq!((int(&answer, "events"), int(&answer, "kept_as_bytes")), (1, 0));
+    assert_eq!(String::from_utf8(export(&bench, "plan")).expect("text"), REAL);
+}
+
+#[test]
+fn a_zone_that_the_file_defines_is_followed_over_the_change_of_the_clocks() {
+    let mut bench = bench();
+    import(&mut bench, "plan", REAL.as_bytes());
+    let found = starts(&mut bench, "plan", "2026-03-01T00:00:00+01:00", "2026-06-01T00:00:00+02:00");
+    let expected = ["2026-03-16T09:00:00+01:00", "2026-03-31T10:00:00+02:00", "2026-04-06T09:00:00+02:00"];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_touched_event_changes_and_the_rest_of_the_file_stays() {
+    let mut bench = bench();
+    import(&mut bench, "plan", REAL.as_bytes());
+    let more = map! { "scope" => "one", "recurrence_id" => "2026-04-06T09:00:00+02:00", "summary" => "Last" };
+    act(&mut bench, "calendar.update", "plan", "series@x", more).expect("a change");
+    create(&mut bench, "plan", "2026-05-01T09:00:00+02:00", "2026-05-01T10:00:00+02:00", map! {});
+    let out = String::from_utf8(export(&bench, "plan")).expect("text");
+    assert!(out.starts_with("BEGIN:VCALENDAR\r\nPRODID:-//Microsoft"));
+    assert!(out.contains("BEGIN:VTODO\r\nUID:todo@x\r\nSUMMARY:Not an event\r\nEND:VTODO\r\n"));
+    assert!(out.contains("SUMMARY:Stand\r\n up\\, daily\r\n"));
+    assert!(out.contains("TZID:Europe/Berlin"), "the new event's zone is defined: {out}");
+    let again = import(&mut bench, "copy", out.as_bytes());
+    assert_eq!((int(&again, "events"), int(&again, "kept_as_bytes")), (2, 0));
+    let range = ("2026-03-01T00:00:00+01:00", "2026-06-01T00:00:00+02:00");
+    let shown = |bench: &mut Bench<CalendarState>, calendar: &str| -> Vec<(String, String)> {
+        let found = events(bench, calendar, range.0, range.1);
+        found.iter().map(|event| (text(event, "start").to_owned(), text(event, "summary").to_owned())).collect()
+    };
+    assert_eq!(shown(&mut bench, "plan"), shown(&mut bench, "copy"));
+}
+
+#[test]
+fn a_second_file_adds_its_events_and_replaces_those_of_the_same_uid() {
+    let mut bench = bench();
+    import(&mut bench, "plan", REAL.as_bytes());
+    let second = file(
+        "BEGIN:VEVENT\nUID:series@x\nDTSTART:20260401T090000Z\nSUMMARY:Replaced\nEND:VEVENT\nBEGIN:VEVENT\nUID:b\nDTSTART:20260402T090000Z\nEND:VEVENT",
+    );
+    import(&mut bench, "plan", &second);
+    let found = events(&mut bench, "plan", "2026-03-31T23:00:00Z", "2026-04-03T00:00:00Z");
+    let names: Vec<&str> = found.iter().map(|event| text(event, "summary")).collect();
+    assert_eq!(names, ["Replaced", ""]);
+    let out = String::from_utf8(export(&bench, "plan")).expect("text");
+    assert_eq!(out.matches("BEGIN:VCALENDAR").count(), 1);
+}
+
+#[test]
+fn a_rule_that_cannot_be_followed_is_kept_and_takes_place_once() {
+    let mut bench = bench();
+    let source = file("BEGIN:VEVENT\nUID:1\nDTSTART:20260316T090000Z\nRRULE:FREQ=SECONDLY\nSUMMARY:Tick\nEND:VEVENT");
+    let answer = import(&mut bench, "team", &source);
+    assert_eq!(list(&answer, "not_repeated").len(), 1);
+    let found = events(&mut bench, "team", "2026-03-01T00:00:00Z", "2027-03-01T00:00:00Z");
+    assert_eq!(found.len(), 1);
+    assert!(found[0].get("not_repeated_because").is_some());
+    assert_eq!(export(&bench, "team"), source);
+}
+
+#[test]
+fn what_cannot_be_read_is_kept_as_bytes() {
+    let mut bench = bench();
+    let source = file("BEGIN:VEVENT\nUID:1\nDTSTART:someday\nEND:VEVENT\nBEGIN:VEVENT\nUID:2\nEND:VEVENT");
+    let answer = import(&mut bench, "team", &source);
+    assert_eq!((int(&answer, "events"), int(&answer, "kept_as_bytes")), (0, 2));
+    assert_eq!(export(&bench, "team"), source);
+}
+
+#[test]
+fn a_file_that_is_none_and_a_blob_that_is_none_are_refused() {
+    assert_eq!(import_refused(b"From: ann@acme.example\r\n\r\nhello"), "calendar/bad-file");
+    let arguments = map! { "calendar" => "new", "blob" => "nothing" };
+    assert_eq!(code(bench().call("calendar.import", arguments)), "calendar/unknown-blob");
+    let arguments = map! { "calendar" => "a/b", "blob" => "nothing" };
+    assert_eq!(code(bench().call("calendar.import", arguments)), "calendar/bad-name");
+}
+
+#[test]
+fn this_and_following_of_a_file_takes_the_later_instances_along() {
+    let mut bench = bench();
+    let source = file(
+        "BEGIN:VEVENT\nUID:1\nDTSTART:20260316T090000Z\nDTEND:20260316T100000Z\nRRULE:FREQ=DAILY;COUNT=4\nSUMMARY:a\nEND:VEVENT\nBEGIN:VEVENT\nUID:1\nRECURRENCE-ID;RANGE=THISANDFUTURE:20260318T090000Z\nDTSTART:20260318T110000Z\nDTEND:20260318T113000Z\nSUMMARY:b\nEND:VEVENT",
+    );
+    import(&mut bench, "team", &source);
+    let found = events(&mut bench, "team", "2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z");
+    let shown: Vec<(&str, &str)> =
+        found.iter().map(|event| (&text(event, "end")[8..16], text(event, "summary"))).collect();
+    assert_eq!(shown, [("16T11:00", "a"), ("17T11:00", "a"), ("18T12:30", "b"), ("19T12:30", "b")]);
+}
+
+fn shuffled() -> impl Strategy<Value = Vec<u8>> {
+    let parts = vec![
+        "BEGIN:VCALENDAR\r\n",
+        "END:VCALENDAR\r\n",
+        "BEGIN:VEVENT\r\n",
+        "END:VEVENT\r\n",
+        "BEGIN:VTIMEZONE\r\n",
+        "END:VTIMEZONE\r\n",
+        "BEGIN:STANDARD\r\n",
+        "END:STANDARD\r\n",
+        "TZID:Z\r\n",
+        "TZOFFSETFROM:+0100\r\n",
+        "TZOFFSETTO:-9999\r\n",
+        "DTSTART:20260316T090000\r\n",
+        "DTSTART;TZID=Z:20260329T023000\r\n",
+        "DTSTART;VALUE=DATE:99991231\r\n",
+        "DTSTART:00010101T000000Z\r\n",
+        "DTEND:00000000T999999\r\n",
+        "DURATION:-P99999999W\r\n",
+        "RRULE:FREQ=YEARLY;BYMONTHDAY=-31;BYDAY=5MO\r\n",
+        "RRULE:FREQ=DAILY;COUNT=5000;BYSETPOS=366\r\n",
+        "RRULE:FREQ=HOURLY;UNTIL=2026\r\n",
+        "RDATE;VALUE=PERIOD:20260316T090000Z/PT1H\r\n",
+        "EXDATE:20260316T090000Z,2026\r\n",
+        "RECURRENCE-ID;RANGE=THISANDFUTURE:20260316T090000Z\r\n",
+        "UID:1\r\n",
+        "ATTENDEE;PARTSTAT=ACCEPTED:mailto:é@x\r\n",
+        " folded\r\n",
+        "SUMMARY:\u{feff}ß\r\n",
+        "\r\n",
+    ];
+    proptest::collection::vec(proptest::sample::select(parts), 0..40).prop_map(|parts| {
+        let mut bytes = b"BEGIN:VCALENDAR\r\n".to_vec();
+        bytes.extend(parts.concat().into_bytes());
+        bytes
+    })
+}
+
+fn survives(bytes: &[u8]) {
+    let mut bench = bench();
+    let blob = bench.blob(bytes);
+    if bench.call("calendar.import", map! { "calendar" => "new", "blob" => blob }).is_err() {
+        return;
+    }
+    assert_eq!(export(&bench, "new"), bytes, "an untouched file comes out as it went in");
+    let range = map! { "calendar" => "new", "from" => "2026-03-01T00:00:00Z", "until" => "2026-05-01T00:00:00Z" };
+    let _ = bench.call("calendar.events", range);
+    let events = bench.ask("events", map! { "calendar" => "new" }).expect("a good question");
+    for event in events.as_list().expect("a list") {
+        let uid = text(event, "uid").to_owned();
+        let _ = act(&mut bench, "calendar.update", "new", &uid, map! { "scope" => "all", "summary" => "x" });
+        let more = map! { "scope" => "following", "recurrence_id" => "2026-03-16T09:00:00Z" };
+        let _ = act(&mut bench, "calendar.delete", "new", &uid, more);
+    }
+    let _ = crate::service::Service::dump(&bench.service);
+    let _: Value = bench.call("calendar.calendars", map! {}).expect("a listing");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    #[test]
+    fn any_bytes_can_be_tried(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        survives(&bytes);
+    }
+
+    #[test]
+    fn any_lines_of_calendars_can_be_tried(bytes in shuffled()) {
+        survives(&bytes);
+    }
+}

@@ -1,0 +1,172 @@
+//! Listing, reading, searching, free and busy times, conflicts, questions, and what each of them notes.
+
+use dayshift_engine::{Value, map};
+
+use super::{act, bench, code, create, import, int, list, starts, text};
+
+#[test]
+fn what_lasts_no_time_is_in_a_range_only_strictly_inside() {
+    let mut bench = bench();
+    create(&mut bench, "ann", "2026-03-17T14:00:00Z", "2026-03-17T14:00:00Z", map! {});
+    let mut count = |from, until| starts(&mut bench, "ann", from, until).len();
+    assert_eq!(count("2026-03-17T14:00:00Z", "2026-03-17T15:00:00Z"), 0);
+    assert_eq!(count("2026-03-17T13:00:00Z", "2026-03-17T14:00:00Z"), 0);
+    assert_eq!(count("2026-03-17T13:59:59Z", "2026-03-17T14:00:01Z"), 1);
+}
+
+#[test]
+fn what_overlaps_a_range_is_in_and_what_touches_it_is_not() {
+    let mut bench = bench();
+    create(&mut bench, "ann", "2026-03-17T14:00:00Z", "2026-03-17T15:00:00Z", map! {});
+    let mut count = |from, until| starts(&mut bench, "ann", from, until).len();
+    assert_eq!(count("2026-03-17T15:00:00Z", "2026-03-17T16:00:00Z"), 0);
+    assert_eq!(count("2026-03-17T13:00:00Z", "2026-03-17T14:00:00Z"), 0);
+    assert_eq!(count("2026-03-17T14:59:59Z", "2026-03-17T16:00:00Z"), 1);
+    assert_eq!(count("2026-03-17T13:00:00Z", "2026-03-17T14:00:01Z"), 1);
+}
+
+#[test]
+fn events_of_all_calendars_come_in_order_of_time() {
+    let mut bench = bench();
+    create(&mut bench, "ann", "2026-03-17T14:00:00Z", "2026-03-17T15:00:00Z", map! {});
+    create(&mut bench, "bob", "2026-03-17T09:00:00Z", "2026-03-17T15:00:00Z", map! {});
+    let range = map! { "from" => "2026-03-17T00:00:00Z", "until" => "2026-03-18T00:00:00Z" };
+    let answer = bench.call("calendar.events", range).expect("a good range");
+    let calendars: Vec<&str> = list(&answer, "events").iter().map(|event| text(event, "calendar")).collect();
+    assert_eq!(calendars, ["bob", "ann"]);
+}
+
+#[test]
+fn a_listing_says_that_there_is_more() {
+    let mut bench = bench();
+    for hour in 10..13 {
+        let (start, end) = (format!("2026-03-17T{hour}:00:00Z"), format!("2026-03-17T{hour}:30:00Z"));
+        create(&mut bench, "ann", &start, &end, map! {});
+    }
+    let range = map! { "from" => "2026-03-17T00:00:00Z", "until" => "2026-03-18T00:00:00Z", "limit" => 2_i64 };
+    let answer = bench.call("calendar.events", range).expect("a good range");
+    assert_eq!((list(&answer, "events").len(), int(&answer, "total")), (2, 3));
+    assert_eq!(answer.get("more"), Some(&Value::Bool(true)));
+}
+
+#[test]
+fn a_listing_notes_the_membership_a_scan_and_the_events_that_it_shows() {
+    let mut bench = bench();
+    let uid = create(&mut bench, "ann", "2026-03-17T14:00:00Z", "2026-03-17T15:00:00Z", map! {});
+    create(&mut bench, "ann", "2026-04-17T14:00:00Z", "2026-04-17T15:00:00Z", map! {});
+    starts(&mut bench, "ann", "2026-03-17T00:00:00Z", "2026-03-18T00:00:00Z");
+    let item = format!("calendar:ann/{uid}");
+    assert_eq!(bench.read_keys(), ["calendar:ann", "calendar:ann/", "calendar:ann/*", item.as_str()]);
+}
+
+#[test]
+fn creating_writes_the_item_the_membership_and_the_scan() {
+    let mut bench = bench();
+    let uid = create(&mut bench, "ann", "2026-03-17T14:00:00Z", "2026-03-17T15:00:00Z", map! {});
+    let item = format!("calendar:ann/{uid}");
+    assert_eq!(bench.written_keys(), ["calendar:ann/", "calendar:ann/*", item.as_str()]);
+}
+
+#[test]
+fn unknown_calendars_events_and_instances_are_refused() {
+    let mut bench = bench();
+    let uid = create(&mut bench, "ann", "2026-03-17T14:00:00Z", "2026-03-17T15:00:00Z", map! {});
+    assert_eq!(code(act(&mut bench, "calendar.read", "carl", "x", map! {})), "calendar/unknown-calendar");
+    assert_eq!(code(act(&mut bench, "calendar.read", "ann", "x", map! {})), "calendar/unknown-event");
+    let other = map! { "recurrence_id" => "2026-03-18T14:00:00Z" };
+    assert_eq!(code(act(&mut bench, "calendar.read", "ann", &uid, other)), "calendar/unknown-instance");
+    let bad = map! { "recurrence_id" => "the second" };
+    assert_eq!(code(act(&mut bench, "calendar.read", "ann", &uid, bad)), "calendar/bad-recurrence-id");
+    let range = map! { "from" => "2026-03-18T00:00:00Z", "until" => "2026-03-18T00:00:00Z" };
+    assert_eq!(code(bench.call("calendar.events", range)), "calendar/empty-range");
+}
+
+#[test]
+fn search_looks_into_summaries_descriptions_places_and_people() {
+    let mut bench = bench();
+    create(&mut bench, "ann", "2026-03-17", "2026-03-18", map! { "summary" => "Budget review" });
+    create(&mut bench, "bob", "2026-03-17", "2026-03-18", map! { "description" => "the BUDGET again" });
+    create(&mut bench, "team", "2026-04-17", "2026-04-18", map! { "location" => "Budget room" });
+    let mut total = |arguments| int(&bench.call("calendar.search", arguments).expect("a good search"), "total");
+    assert_eq!(total(map! { "text" => "budget" }), 3);
+    assert_eq!(total(map! { "text" => "budget", "calendar" => "bob" }), 1);
+    assert_eq!(total(map! { "text" => "budget", "from" => "2026-04-01T00:00:00Z" }), 1);
+    assert_eq!(code(bench.call("calendar.search", map! { "text" => " " })), "calendar/bad-search");
+}
+
+#[test]
+fn free_busy_merges_what_overlaps_and_leaves_out_what_is_free_or_declined() {
+    let mut bench = bench();
+    create(&mut bench, "ann", "2026-03-17T09:00:00+01:00", "2026-03-17T10:00:00+01:00", map! {});
+    create(&mut bench, "ann", "2026-03-17T09:30:00+01:00", "2026-03-17T11:00:00+01:00", map! {});
+    create(&mut bench, "ann", "2026-03-17T12:00:00+01:00", "2026-03-17T13:00:00+01:00", map! { "busy" => false });
+    let more = map! { "attendees" => vec!["bob@acme.example"] };
+    let uid = create(&mut bench, "team", "2026-03-17T15:00:00+01:00", "2026-03-17T16:00:00+01:00", more);
+    act(&mut bench, "calendar.respond", "bob", &uid, map! { "answer" => "declined" }).expect("an answer");
+    let arguments = map! {
+        "from" => "2026-03-17T08:00:00+01:00", "until" => "2026-03-17T18:00:00+01:00",
+        "who" => vec!["ann@acme.example", "bob@acme.example"],
+    };
+    let answer = bench.call("calendar.free_busy", arguments).expect("a good question");
+    let busy = answer.get("busy").expect("busy");
+    let expected = r#"{"ann@acme.example":[{"end":"2026-03-17T11:00:00+01:00","start":"2026-03-17T09:00:00+01:00"}],"bob@acme.example":[]}"#;
+    assert_eq!(busy.to_string(), expected);
+    assert_eq!(list(&answer, "all_free").len(), 2);
+    let nobody = map! { "from" => "2026-03-17T08:00:00Z", "until" => "2026-03-17T18:00:00Z" };
+    assert_eq!(code(bench.call("calendar.free_busy", nobody)), "calendar/who");
+}
+
+#[test]
+fn conflicts_are_pairs_within_one_calendar() {
+    let mut bench = bench();
+    create(&mut bench, "ann", "2026-03-17T09:00:00Z", "2026-03-17T10:00:00Z", map! { "summary" => "first" });
+    create(&mut bench, "ann", "2026-03-17T09:30:00Z", "2026-03-17T11:00:00Z", map! { "summary" => "second" });
+    create(&mut bench, "ann", "2026-03-17T11:00:00Z", "2026-03-17T12:00:00Z", map! { "summary" => "third" });
+    create(&mut bench, "bob", "2026-03-17T09:00:00Z", "2026-03-17T10:00:00Z", map! { "summary" => "elsewhere" });
+    let range = map! { "from" => "2026-03-17T00:00:00Z", "until" => "2026-03-18T00:00:00Z" };
+    let answer = bench.call("calendar.conflicts", range).expect("a good range");
+    let pairs = list(&answer, "conflicts");
+    assert_eq!(pairs.len(), 1);
+    let names: Vec<&str> = pairs[0].as_list().expect("a pair").iter().map(|event| text(event, "summary")).collect();
+    assert_eq!(names, ["first", "second"]);
+}
+
+#[test]
+fn questions_answer_as_caldav_clients_see_it() {
+    let mut bench = bench();
+    import(
+        &mut bench,
+        "team",
+        &super::file(
+            "BEGIN:VEVENT\nUID:f\nSUMMARY:Floating\nDTSTART:20260320T140000\nEND:VEVENT\nBEGIN:VEVENT\nUID:z\nSUMMARY:Zoned\nDTSTART;TZID=Asia/Shanghai:20260320T140000\nEND:VEVENT\nBEGIN:VEVENT\nUID:n\nSUMMARY:Nowhere\nDTSTART;TZID=\"UTC+08:00\":20260320T140000\nEND:VEVENT",
+        ),
+    );
+    let mut start = |uid: &str| {
+        let event = bench.ask("event", map! { "calendar" => "team", "uid" => uid }).expect("a good question");
+        text(&event, "start").to_owned()
+    };
+    assert_eq!(start("f"), "2026-03-20T14:00:00");
+    assert_eq!(start("z"), "2026-03-20T14:00:00+08:00");
+    assert_eq!(start("n"), "2026-03-20T14:00:00");
+}
+
+#[test]
+fn find_looks_at_summaries_only_and_the_empty_text_finds_all() {
+    let mut bench = bench();
+    create(&mut bench, "ann", "2026-03-17", "2026-03-18", map! { "summary" => "Budget", "description" => "review" });
+    let mut count = |text: &str| {
+        let answer = bench.ask("find", map! { "calendar" => "ann", "text" => text }).expect("a good question");
+        answer.as_list().expect("a list").len()
+    };
+    assert_eq!((count("BUDG"), count("review"), count("")), (1, 0, 1));
+}
+
+#[test]
+fn questions_about_what_is_absent_are_answered_with_nothing() {
+    let mut bench = bench();
+    assert_eq!(bench.ask("event", map! { "calendar" => "ann", "uid" => "x" }), Ok(Value::Null));
+    assert_eq!(bench.ask("events", map! { "calendar" => "carl" }), Ok(Value::Null));
+    assert_eq!(bench.read_keys(), ["calendar:carl", "calendar:carl/"]);
+    assert_eq!(code(bench.ask("event", map! { "calendar" => "ann" })), "query/bad-arguments");
+    assert_eq!(code(bench.ask("weather", map! {})), "query/unknown");
+}

@@ -1,0 +1,67 @@
+//! Looking for text without regard to case. Plain ASCII, which nearly all text of an office is, is compared where it lies.
+
+/// A text that is looked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Needle {
+    lower: String,
+    ascii: bool,
+}
+
+impl Needle {
+    /// Returns what looks for `text`.
+    pub(super) fn new(text: &str) -> Self {
+        Self { lower: text.to_lowercase(), ascii: text.is_ascii() }
+    }
+
+    /// Returns whether `text` has it in it.
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        if !self.ascii || !text.is_ascii() {
+            return text.to_lowercase().contains(&self.lower);
+        }
+        let (needle, text) = (self.lower.as_bytes(), text.as_bytes());
+        let Some(first) = needle.first() else { return true };
+        let Some(last_start) = text.len().checked_sub(needle.len()) else { return false };
+        let starts = memchr::memchr2_iter(*first, first.to_ascii_uppercase(), &text[..=last_start]);
+        starts.into_iter().any(|start| text[start..start + needle.len()].eq_ignore_ascii_case(needle))
+    }
+
+    /// Returns whether `text` starts with it.
+    pub(super) fn starts(&self, text: &str) -> bool {
+        match text.as_bytes().get(..self.lower.len()) {
+            Some(head) if self.ascii && text.is_ascii() => head.eq_ignore_ascii_case(self.lower.as_bytes()),
+            _ => text.to_lowercase().starts_with(&self.lower),
+        }
+    }
+
+    /// Returns whether `text` ends with it.
+    pub(super) fn ends(&self, text: &str) -> bool {
+        text.to_lowercase().ends_with(&self.lower)
+    }
+}
+
+/// Returns whether two titles are the same but for case and outer blanks.
+pub(super) fn same(left: &str, right: &str) -> bool {
+    let (left, right) = (left.trim(), right.trim());
+    if left.is_ascii() && right.is_ascii() {
+        return left.eq_ignore_ascii_case(right);
+    }
+    left.to_lowercase() == right.to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_finds_what_lower_case_text_has(text in "[aAbBäÄßİ ]{0,8}", needle in "[aAbBäÄ ]{0,3}") {
+            let (lower, wanted) = (text.to_lowercase(), needle.to_lowercase());
+            let needle = Needle::new(&needle);
+            prop_assert_eq!(needle.is_in(&text), lower.contains(&wanted));
+            prop_assert_eq!(needle.starts(&text), lower.starts_with(&wanted));
+            prop_assert_eq!(needle.ends(&text), lower.ends_with(&wanted));
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! `knowledge.query`: which rows of a database match, in which order, and one page of them.
+//!
+//! A cursor names the last row that was shown. The next page starts after the place that this row has now, whether or not it still
+//! matches, so that rows which came or went in between neither repeat nor hide others.
+
+use std::cmp::Ordering;
+
+use dayshift_engine::{Rejection, SmolStr, ToolCall, Value, map};
+
+use super::filter::{self, Filter, Target};
+use super::matching::{Matcher, Rank};
+use super::scene::{Found, Looks, Scene};
+use super::table::Row;
+
+/// How many rows one page may show.
+pub const QUERY_ROWS_MAX: usize = 100;
+
+/// How many rows a page shows when nothing is said.
+pub const QUERY_ROWS_DEFAULT: usize = 50;
+
+/// By how many properties a query may sort.
+pub const SORTS_MAX: usize = 10;
+
+/// One sort: what by, and whether descending.
+type Sort = (Target, bool);
+
+/// Answers a query.
+pub(super) fn query(scene: &Scene<'_>, call: &ToolCall) -> Result<Value, Rejection> {
+    let limit = limit(call, QUERY_ROWS_DEFAULT, QUERY_ROWS_MAX)?;
+    let found = scene.database(call.text("database"))?;
+    if found.database.archived {
+        return Err(Rejection::new(
+            "knowledge/archived",
+            format!("the database '{}' is in the archive; restore it first", found.schema().title),
+        ));
+    }
+    let filter = call.get("filter").map(|value| filter::read(scene, found, value)).transpose()?;
+    let sorts = sorts(found, call.list("sorts"))?;
+    let shown = shown(found, call)?;
+    let mut used = targets(filter.as_ref());
+    used.extend(sorts.iter().map(|(target, _)| *target));
+    note_scans(scene, found, &used);
+    let matcher = Matcher::new(*scene, found);
+    let all = || found.table.peek_rows();
+    found.table.note_scan(scene.frame);
+    let matches = |row: &&Row| !row.archived && filter.as_ref().is_none_or(|filter| matcher.holds(filter, row));
+    let mut rows: Vec<(Vec<Option<Rank>>, &Row)> =
+        all().filter(matches).map(|row| (ranks(&matcher, &sorts, row), row)).collect();
+    if !sorts.is_empty() {
+        rows.sort_by(|left, right| order(&sorts, left, right));
+    }
+    let start = match call.optional_text("cursor") {
+        None => 0,
+        Some(cursor) => {
+            let last = all().find(|row| row.id == cursor).ok_or_else(|| {
+                Rejection::new(
+                    "knowledge/unknown-cursor",
+                    format!("'{cursor}' is no cursor of this query; query again without one"),
+                )
+            })?;
+            let place = (ranks(&matcher, &sorts, last), last);
+            rows.partition_point(|row| order(&sorts, row, &place) != Ordering::Greater)
+        }
+    };
+    let end = rows.len().min(start + limit);
+    let times = call.flag("with_times");
+    let page = rows[start..end].iter().map(|(_, row)| show(scene, found, &row.id, shown.as_deref(), &used, times));
+    let page = Value::List(page.collect());
+    let cursor = if end < rows.len() { Value::from(rows[end - 1].1.id.clone()) } else { Value::Null };
+    Ok(map! { "rows" => page, "total" => rows.len(), "cursor" => cursor })
+}
+
+/// Returns the argument `limit` of a call.
+pub(super) fn limit(call: &ToolCall, default: usize, most: usize) -> Result<usize, Rejection> {
+    let limit = call.int("limit").map_or(Some(default), |limit| usize::try_from(limit).ok());
+    limit.filter(|limit| (1..=most).contains(limit)).ok_or_else(|| {
+        Rejection::new(
+            "knowledge/bad-limit",
+            format!("limit takes a number from 1 to {most}; follow the cursor for further pages"),
+        )
+    })
+}
+
+/// Returns what a filter looks at.
+pub(super) fn targets(filter: Option<&Filter>) -> Vec<Target> {
+    fn collect(filter: &Filter, into: &mut Vec<Target>) {
+        match filter {
+            Filter::And(parts) | Filter::Or(parts) => parts.iter().for_each(|part| collect(part, into)),
+            Filter::Test(target, _) => into.push(*target),
+        }
+    }
+    let mut targets = Vec::new();
+    if let Some(filter) = filter {
+        collect(filter, &mut targets);
+    }
+    targets
+}
+
+/// Notes the scans that looking at `targets` of every row takes beyond the scan of the database itself.
+pub(super) fn note_scans(scene: &Scene<'_>, found: Found<'_>, targets: &[Target]) {
+    for target in targets {
+        if let Target::Property(place) = target {
+            scene.note_scans(found, *place, 0);
+        }
+    }
+}
+
+fn sorts(found: Found<'_>, list: &[Value]) -> Result<Vec<Sort>, Rejection> {
+    let bad = |message: String| Rejection::new("knowledge/bad-sort", message);
+    if list.len() > SORTS_MAX {
+        return Err(bad(format!("there are more than {SORTS_MAX} sorts; name fewer")));
+    }
+    let mut sorts = Vec::with_capacity(list.len());
+    for sort in list {
+        if let Value::Text(name) = sort {
+            let (name, descending) = name.strip_prefix('-').map_or((name.as_str(), false), |name| (name, true));
+            sorts.push((Target::Property(found.schema().expect(name)?.0), descending));
+            continue;
+        }
+        let text = |key: &str| sort.get(key).and_then(Value::as_text);
+        let descending = match text("direction") {
+            None | Some("ascending") => false,
+            Some("descending") => true,
+            Some(other) => return Err(bad(format!("a direction is ascending or descending, not '{other}'"))),
+        };
+        let target = match (text("property"), text("timestamp")) {
+            (Some(name), None) => Target::Property(found.schema().expect(name)?.0),
+            (None, Some("created_time")) => Target::Created,
+            (None, Some("last_edited_time")) => Target::Edited,
+            _ => {
+                return Err(bad(
+                    "a sort is {\"property\", \"direction\"} or {\"timestamp\": \"created_time\" or \"last_edited_time\", \"direction\"}".to_owned(),
+                ));
+            }
+        };
+        sorts.push((target, descending));
+    }
+    Ok(sorts)
+}
+
+fn shown(found: Found<'_>, call: &ToolCall) -> Result<Option<Vec<usize>>, Rejection> {
+    let Some(names) = call.get("properties").and_then(Value::as_list) else { return Ok(None) };
+    let places =
+        names.iter().filter_map(Value::as_text).map(|name| found.schema().expect(name).map(|(place, _)| place));
+    places.collect::<Result<Vec<_>, _>>().map(Some)
+}
+
+/// Returns where each sort puts a row.
+fn ranks<'a>(matcher: &Matcher<'a>, sorts: &[Sort], row: &Row) -> Vec<Option<Rank>> {
+    let rank = |(target, _): &Sort| match target {
+        Target::Property(place) => matcher.with(row, *place, |value| matcher.rank(*place, value)),
+        Target::Created => Some(Rank::Number(row.stamps.created.as_millis() as f64)),
+        Target::Edited => Some(Rank::Number(row.stamps.edited.as_millis() as f64)),
+    };
+    sorts.iter().map(rank).collect()
+}
+
+/// Compares two rows. Empty values come last either way; rows that are equal stay in the order in which they came to be, which by creation time
+/// and descending is the newest first.
+fn order(sorts: &[Sort], left: &(Vec<Option<Rank>>, &Row), right: &(Vec<Option<Rank>>, &Row)) -> Ordering {
+    for (place, (target, descending)) in sorts.iter().enumerate() {
+        let order = match (&left.0[place], &right.0[place]) {
+            (Some(left), Some(right)) if *descending => right.order(left),
+            (Some(left), Some(right)) => left.order(right),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => Ordering::Equal,
+        };
+        let order = order.then_with(|| match (target, descending) {
+            // Rows of one record were created at one time, and yet one after the other.
+            (Target::Created, true) => right.1.position.cmp(&left.1.position),
+            (Target::Created, false) => left.1.position.cmp(&right.1.position),
+            _ => Ordering::Equal,
+        });
+        if order.is_ne() {
+            return order;
+        }
+    }
+    left.1.position.cmp(&right.1.position)
+}
+
+fn show(
+    scene: &Scene<'_>,
+    found: Found<'_>,
+    id: &SmolStr,
+    shown: Option<&[usize]>,
+    used: &[Target],
+    times: bool,
+) -> Value {
+    let mut value = match shown {
+        None => scene.show_row(found, id),
+        Some(places) => {
+            found.table.archived(scene.frame, id);
+            let properties = places.iter().map(|place| {
+                let name = found.schema().properties[*place].name.clone();
+                (name, scene.value(found, id, *place, Looks::Noted))
+            });
+            map! { "id" => id.clone(), "properties" => Value::Map(properties.collect()) }
+        }
+    };
+    for target in used {
+        match target {
+            Target::Property(place) if shown.is_some() => drop(scene.value(found, id, *place, Looks::Noted)),
+            Target::Property(_) => {}
+            Target::Created | Target::Edited => drop(found.table.stamps(Some(scene.frame), id)),
+        }
+    }
+    if times {
+        scene.add_times(id, &mut value);
+    }
+    value
+}
