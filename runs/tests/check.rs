@@ -145,7 +145,7 @@ fn a_silent_change_on_which_nothing_depends_is_inert() {
 
 #[test]
 fn a_loud_distractor_is_noted_and_admitted() {
-    let event = "  - id: lunch\n    at: tue 09:10\n    do:\n      - chat.post: {from: omar, with: ann, text: Lunch?}\n";
+    let event = "  - id: lunch\n    at: tue 12:00\n    do:\n      - chat.post: {from: omar, with: ann, text: Lunch?}\n";
     let admission = checked(&[("scenario.yaml", "  # On a condition", &format!("{event}  # On a condition"))]);
     assert!(admission.admitted, "{:?}", errors(&admission));
     let noted = admission.findings.iter().find(|finding| finding.rule == "scenario/inert-change");
@@ -168,7 +168,7 @@ fn a_refused_call_of_the_reference_is_found_at_its_line() {
     let broken = (
         "solutions/reference.yaml",
         "        - clock.wait: {until: \"2026-03-17",
-        "        - files.read: {path: /none.md}\n        - clock.wait: {until: \"2026-03-17",
+        "        - files.edit: {path: /none.md, old: a, new: b}\n        - clock.wait: {until: \"2026-03-17",
     );
     let line = refused_by(&checked(&[broken]), "scenario/refused-call", "solutions/reference.yaml");
     assert_eq!(line, line_of("solutions/reference.yaml", "clock.wait: {until: \"2026-03-17"));
@@ -178,7 +178,7 @@ fn a_refused_call_of_the_reference_is_found_at_its_line() {
 fn a_requirement_without_a_check_and_a_reference_to_no_row_are_found() {
     let admission = checked(&[
         ("scenario.yaml", "  - {id: note, text", "  - {id: speed, text: Be quick.}\n  - {id: note, text"),
-        ("world/records/orders.yaml", "  note: text", "  note: text\n  like: {type: reference, table: orders}"),
+        ("world/records/orders.yaml", "  note: {type", "  like: {type: reference, table: orders}\n  note: {type"),
         ("world/records/orders.yaml", "item: bulb,", "item: bulb, like: O-99,"),
     ]);
     refused_by(&admission, "scenario/uncovered-requirement", "scenario.yaml");

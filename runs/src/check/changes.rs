@@ -1,13 +1,16 @@
 //! Changes: whether anybody has to notice what the world does by itself. An exogenous change counts if the reference solution, which is right
-//! when it happens, is wrong when it does not; or if an agent that takes nothing from it loses a check.
+//! when it happens, is wrong when it does not; or if an agent that takes nothing from it loses a check: one that writes nothing of what it
+//! brought, or nothing in the turn in which it was read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use dayshift_engine::codec::Stored;
 use dayshift_engine::{
-    BlobId, EpisodeError, EventId, Plan, Reaction, Scene, Script, ScriptError, SmolStr, Value, When,
+    BlobId, EpisodeError, EventId, Input, Plan, Reaction, ReadKind, Scene, Script, ScriptError, Seq, SmolStr, Value,
+    When,
 };
-use dayshift_scenarios::{Package, Scenario, Solution};
+use dayshift_scenarios::{Package, Scenario, Solution, SolutionCall};
 use dayshift_services::Office;
 use serde::Serialize;
 
@@ -26,7 +29,8 @@ pub struct ChangeTrial {
     pub happens: bool,
     /// The checks that are lost when it does not happen although the reference solution acts as if it had.
     pub lost_without: Vec<SmolStr>,
-    /// The checks that an agent loses that writes nothing of what it brought.
+    /// The checks that an agent loses that writes nothing of what it brought; or, if the reference solution writes nothing of it verbatim,
+    /// nothing after it has read it, in the same turn.
     pub lost_ignoring: Vec<SmolStr>,
 }
 
@@ -104,6 +108,7 @@ pub(super) fn trials(
     let opens = plan.days.first().map(|day| day.opens);
     let mut known = values_of(&Value::from(scenario.request()));
     known.extend(values_of(given));
+    let heeded = heeded(bench, seed, reference)?;
     let mut trials = Vec::new();
     for (index, event) in plan.events.iter().enumerate() {
         if matches!(event.when, When::At(time) if opens.is_some_and(|opens| time <= opens)) {
@@ -120,7 +125,15 @@ pub(super) fn trials(
             trial.lost_without = lost_without(scenario, seed, reference, best, Mute::Event(index))?;
             if trial.lost_without.is_empty() {
                 let brought = brought(scenario.package(), plan, index, &known);
-                trial.lost_ignoring = lost_ignoring(bench, seed, reference, best, &brought)?;
+                let writes_it = |_: &Place, call: &SolutionCall| !values_of(&call.arguments).is_disjoint(&brought);
+                trial.lost_ignoring = lost_ignoring(bench, seed, reference, best, &writes_it)?;
+            }
+            if trial.is_inert() {
+                let places = heeded.get(&event.id).map_or(&[] as &[Place], Vec::as_slice);
+                let rests_on_it = |at: &Place, _: &SolutionCall| {
+                    places.iter().any(|read| (read.day, read.turn) == (at.day, at.turn) && read.call < at.call)
+                };
+                trial.lost_ignoring = lost_ignoring(bench, seed, reference, best, &rests_on_it)?;
             }
         }
         progress();
@@ -157,22 +170,80 @@ fn lost_without(
     Ok(lost(scenario, &outcome, best))
 }
 
-/// Plays the reference solution without the calls that write something that only the event brought.
+/// Where a call stands in a solution: all from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    day: usize,
+    turn: usize,
+    call: usize,
+}
+
+/// Returns the calls of the reference solution that read what an event wrote, by event.
+fn heeded(
+    bench: &Bench<'_>,
+    seed: u64,
+    reference: &Arc<Solution>,
+) -> Result<BTreeMap<EventId, Vec<Place>>, EpisodeError> {
+    let mut places: BTreeMap<Seq, Place> = BTreeMap::new();
+    let mut made: BTreeMap<SmolStr, usize> = BTreeMap::new();
+    let played = bench.play_solution(seed, reference, |moment| {
+        if matches!(moment.input, Input::Call(_)) {
+            let nth = made.entry(moment.day.into()).or_default();
+            if let Some(place) = place_of(reference, moment.day, *nth) {
+                places.insert(moment.step.seq, place);
+            }
+            *nth += 1;
+        }
+    })?;
+    let mut writers: BTreeMap<Seq, EventId> = BTreeMap::new();
+    let mut heeded: BTreeMap<EventId, Vec<Place>> = BTreeMap::new();
+    for record in played.episode.log().since(0) {
+        let stored = Stored::new(record)?;
+        if let Some(event) = stored.head()?.event {
+            writers.insert(stored.seq(), event);
+        } else if let Some(place) = places.get(&stored.seq()) {
+            for read in stored.reads()?.iter().filter(|read| read.kind != ReadKind::Scan) {
+                let Some(event) = writers.get(&read.written) else { continue };
+                let found = heeded.entry(event.clone()).or_default();
+                if found.last() != Some(place) {
+                    found.push(*place);
+                }
+            }
+        }
+    }
+    Ok(heeded)
+}
+
+/// Returns where the call stands that is made as the `nth` of `day`.
+fn place_of(solution: &Solution, day: &str, nth: usize) -> Option<Place> {
+    let index = solution.days.iter().position(|(name, _)| name == day)?;
+    let turns = solution.days[index].1.iter().enumerate();
+    turns.flat_map(|(turn, each)| (0..each.calls.len()).map(move |call| Place { day: index, turn, call })).nth(nth)
+}
+
+/// Plays the reference solution without those calls that write and that `rests_on_it` names.
 fn lost_ignoring(
     bench: &Bench<'_>,
     seed: u64,
     reference: &Arc<Solution>,
     best: &Outcome,
-    brought: &BTreeSet<SmolStr>,
+    rests_on_it: &dyn Fn(&Place, &SolutionCall) -> bool,
 ) -> Result<Vec<SmolStr>, EpisodeError> {
     let mut ignoring = Solution::clone(reference);
-    let calls = |solution: &Solution| -> usize {
-        solution.days.iter().flat_map(|(_, turns)| turns).map(|turn| turn.calls.len()).sum()
-    };
-    for turn in ignoring.days.iter_mut().flat_map(|(_, turns)| turns) {
-        turn.calls.retain(|call| !writes(call) || values_of(&call.arguments).is_disjoint(brought));
+    let mut left_out = 0;
+    for (day, (_, turns)) in ignoring.days.iter_mut().enumerate() {
+        for (turn, each) in turns.iter_mut().enumerate() {
+            let calls = std::mem::take(&mut each.calls);
+            for (call, made) in calls.into_iter().enumerate() {
+                if writes(&made) && rests_on_it(&Place { day, turn, call }, &made) {
+                    left_out += 1;
+                } else {
+                    each.calls.push(made);
+                }
+            }
+        }
     }
-    if calls(&ignoring) == calls(reference) {
+    if left_out == 0 {
         return Ok(Vec::new());
     }
     let outcome = bench.play_solution(seed, &Arc::new(ignoring), |_| {})?.outcome();

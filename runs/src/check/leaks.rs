@@ -88,15 +88,11 @@ pub(super) fn derived_numbers(
             let place = Place::new("solutions/reference.yaml", Some(each.line));
             if each.notices.iter().any(|text| number.is_in(text)) {
                 leak(&number, place, "a notification that comes after this call", findings);
-            } else if number.is_in(&each.answer) {
-                // A formula of a workbook may show a total that the agent is meant to take over.
-                if each.tool.starts_with("sheets.") {
-                    let message = format!("{} answers {} before the agent writes it", each.tool, number.shown);
-                    let remedy = "fine if the agent is meant to look it up; otherwise leave the formula out";
-                    findings.warning("scenario/leaks-value", place, message, remedy);
-                } else {
-                    leak(&number, place, &format!("what {} answers here", each.tool), findings);
-                }
+            } else if each.tool.starts_with("sheets.") && number.is_in(&each.answer) {
+                // What other tools answer stands in the world, to be looked up; a formula may work out what the agent should.
+                let message = format!("{} answers {} before the agent writes it", each.tool, number.shown);
+                let remedy = "fine if the agent is meant to look it up; otherwise leave the formula out";
+                findings.warning("scenario/leaks-value", place, message, remedy);
             }
         }
     }
