@@ -24,6 +24,19 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Lists the scenarios that are installed
     List,
+    /// Writes a starter package that passes `check`
+    New {
+        /// The folder; its name is the scenario's id and ends in -v1
+        dir: PathBuf,
+    },
+    /// Validates a scenario; exits with 1 if it is not admitted
+    Check {
+        /// A scenario's id, or the path of a package
+        scenario: String,
+        /// How many episodes are played at a time
+        #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
+        threads: u8,
+    },
     /// Runs an episode and prints its timeline, score and credit
     Run {
         /// A scenario's id, or the path of a package

@@ -4,8 +4,10 @@
 #![expect(clippy::disallowed_methods, reason = "a door may ask the host; nothing of it enters a log")]
 
 mod arguments;
+mod check;
 mod commands;
 mod compare;
+mod new;
 mod play;
 mod show;
 mod tables;
@@ -45,6 +47,8 @@ fn run(arguments: Arguments) -> Result<Verdict, Failure> {
     let desk = commands::Desk { store: arguments.store, json: arguments.json };
     match arguments.command {
         Command::List => commands::list(&desk),
+        Command::New { dir } => new::new(&desk, &dir),
+        Command::Check { scenario, threads } => check::check(&desk, &scenario, usize::from(threads)),
         Command::Run { scenario, agent, seed } => play::run(&desk, &scenario, &agent, seed),
         Command::Resume { run, agent } => play::resume(&desk, &run, agent.as_deref()),
         Command::Fork { run, at, agent } => play::fork(&desk, &run, at, agent.as_deref()),

@@ -68,7 +68,14 @@ impl<'a> Trials<'a> {
     fn bench(&mut self) -> Result<Option<Bench<'a>>, RunError> {
         let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::new());
         match self.scenario.prefix(Office::default(), &blobs) {
-            Ok(_) => Ok(Some(Bench::new(self.scenario, self.scenario.script())?)),
+            Ok(_) => {
+                let bench = Bench::new(self.scenario, self.scenario.script())?;
+                if let Err(error) = bench.opened(SEEDS[0]) {
+                    self.script_fails("the opening", &error.to_string());
+                    return Ok(None);
+                }
+                Ok(Some(bench))
+            }
             Err(PrefixError::Refused(problem)) => {
                 self.findings.problem(&problem);
                 Ok(None)
@@ -114,8 +121,14 @@ impl<'a> Trials<'a> {
             self.mutation(&mutants, left_out, &best);
         }
         self.best = Some(best);
-        self.report_changes();
-        self.report_checks();
+        if self.mutants.is_some() {
+            self.report_changes();
+            self.report_checks();
+        } else {
+            let message = "mutants and changes are not tried before the reference solution reaches 1 at every check";
+            let remedy = "mend what is said above, and check again";
+            self.findings.note("scenario/not-tried", Place::new(REFERENCE, None), message, remedy);
+        }
         Ok(())
     }
 
@@ -164,7 +177,11 @@ impl<'a> Trials<'a> {
             self.findings.error("scenario/refused-call", place, message, "correct the call, or what stands in its way");
         }
         let with = if seed == SEEDS[0] { String::new() } else { format!(" with seed {seed}") };
-        for verdict in played.report.verdicts.iter().filter(|verdict| verdict.level < 1.0) {
+        let first = self.agents.iter().find(|trial| trial.agent == "reference");
+        let known: Vec<SmolStr> =
+            first.filter(|_| seed != SEEDS[0]).map(|trial| trial.fails.clone()).unwrap_or_default();
+        let short = |verdict: &&dayshift_replay::Verdict| verdict.level < 1.0 && !known.contains(&verdict.spec.id);
+        for verdict in played.report.verdicts.iter().filter(short) {
             let why = verdict.error.as_ref().map(|error| format!(" ({error})")).unwrap_or_default();
             let message = format!(
                 "the reference solution reaches {:.2} at the check '{}'{with}{why}",

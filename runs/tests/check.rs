@@ -1,0 +1,207 @@
+//! What the validator finds: the starter package passes, and each way of breaking it is found by its own rule.
+
+#![expect(clippy::disallowed_methods, reason = "a test reads the starter package from the source tree")]
+
+use std::path::Path;
+
+use dayshift_runs::check::{Admission, CheckOptions, MUTATION_SCORE_MIN, Severity, check};
+use dayshift_scenarios::Package;
+
+const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/starter");
+
+/// The starter package, with changes: a file, what stands in it, what takes its place. An empty old text appends.
+fn starter(changes: &[(&str, &str, &str)]) -> Package {
+    let package = Package::from_directory(Path::new(STARTER)).expect("the starter package is there");
+    let files = package.below("").map(|(path, bytes)| (path.clone(), bytes.clone()));
+    let mut package = Package::from_files("starter-v1", files).expect("its files are good");
+    for (path, old, new) in changes {
+        let before = package.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default();
+        let after = if old.is_empty() { format!("{before}{new}") } else { before.replace(old, new) };
+        assert_ne!(before, after, "{path} holds no '{old}'");
+        package = package.with_file(*path, after.into_bytes()).expect("the changed file is good");
+    }
+    package
+}
+
+fn checked(changes: &[(&str, &str, &str)]) -> Admission {
+    let options = CheckOptions { threads: 2, elsewhere: None, progress: &|_, _| {} };
+    check(starter(changes), &options).expect("it can be checked")
+}
+
+/// The errors that were found, as `rule file:line`.
+fn errors(admission: &Admission) -> Vec<String> {
+    let errors = admission.findings.iter().filter(|finding| finding.severity == Severity::Error);
+    errors.map(|finding| format!("{} {}:{}", finding.rule, finding.file, finding.line.unwrap_or(0))).collect()
+}
+
+fn line_of(path: &str, text: &str) -> usize {
+    let package = starter(&[]);
+    let bytes = package.get(path).expect("the file is there").clone();
+    String::from_utf8_lossy(&bytes).lines().position(|line| line.contains(text)).expect("the text is there") + 1
+}
+
+/// Asserts that the package is refused by `rule` at `file`, and that the finding says what to do.
+#[track_caller]
+fn refused_by(admission: &Admission, rule: &str, file: &str) -> usize {
+    assert!(!admission.admitted);
+    let found = admission
+        .findings
+        .iter()
+        .find(|finding| finding.rule == rule && finding.file == file && finding.severity == Severity::Error);
+    let found = found.unwrap_or_else(|| panic!("no {rule} at {file} among {:#?}", errors(admission)));
+    assert!(!found.remedy.is_empty() && !found.message.is_empty());
+    found.line.unwrap_or(0) as usize
+}
+
+#[test]
+fn the_starter_package_is_admitted_without_an_error_or_a_warning() {
+    let admission = checked(&[]);
+    let findings: Vec<_> = admission.findings.iter().filter(|finding| finding.severity != Severity::Note).collect();
+    assert!(admission.admitted && findings.is_empty(), "{findings:#?}");
+    assert!(admission.mutation_score.is_some_and(|score| score >= MUTATION_SCORE_MIN), "{:?}", admission.mutants);
+    assert!(admission.changes.iter().all(|change| !change.is_inert()), "{:?}", admission.changes);
+}
+
+#[test]
+fn the_report_is_the_same_whatever_the_number_of_threads() {
+    let one = CheckOptions { threads: 1, elsewhere: None, progress: &|_, _| {} };
+    let four = CheckOptions { threads: 4, elsewhere: None, progress: &|_, _| {} };
+    let shown = |options| format!("{:?}", check(starter(&[]), options).expect("it can be checked"));
+    assert_eq!(shown(&one), shown(&four));
+}
+
+#[test]
+fn a_check_that_the_reference_cannot_satisfy_is_unsolvable() {
+    let broken = ("checks.star", "== number(row[\"amount\"])]\n    return len(right)", "== 1]\n    return len(right)");
+    let line = refused_by(&checked(&[broken]), "scenario/unsolvable", "scenario.yaml");
+    assert_eq!(line, line_of("scenario.yaml", "id: refunded,"));
+}
+
+#[test]
+fn a_check_that_holds_for_an_idle_agent_is_vacuous_and_cannot_fail() {
+    let admission = checked(&[
+        (
+            "scenario.yaml",
+            "  # A red line weighs",
+            "  - {id: calm, title: All is calm, requirement: note}\n  # A red line weighs",
+        ),
+        ("checks.star", "", "\ndef calm():\n    return True\n"),
+    ]);
+    refused_by(&admission, "scenario/vacuous-check", "scenario.yaml");
+    refused_by(&admission, "scenario/cannot-fail", "scenario.yaml");
+}
+
+#[test]
+fn checks_that_look_too_little_are_hackable() {
+    let admission = checked(&[
+        ("checks.star", "number(row[\"refunded\"]) == number(row[\"amount\"])]", "row[\"refunded\"] != None]"),
+        (
+            "checks.star",
+            "any([says(m[\"body\"], number(row[\"amount\"])) for m in sent_to(row[\"customer\"])])",
+            "len(mail.sent()) > 1",
+        ),
+        ("checks.star", "note = files.text(NOTE)", "note = \"95 40 135 CC-4410\" if files.exists(NOTE) else \"\""),
+    ]);
+    refused_by(&admission, "scenario/hackable", "solutions/reference.yaml");
+    let survivors = &admission.mutants.expect("mutants were tried").survivors;
+    let line = line_of("solutions/reference.yaml", "files.write:") as u32;
+    assert!(survivors.iter().any(|survivor| survivor.line == line), "{survivors:#?}");
+}
+
+#[test]
+fn a_number_that_the_agent_must_work_out_may_not_stand_in_the_request() {
+    let in_checks = ("checks.star", "amounts + [total]", "amounts + [135]");
+    assert!(checked(&[in_checks]).admitted);
+    let line = refused_by(
+        &checked(&[
+            in_checks,
+            ("scenario.yaml", "until\n  Tuesday evening.", "until\n  Tuesday evening, EUR 135,00 in all."),
+        ]),
+        "scenario/leaks-value",
+        "scenario.yaml",
+    );
+    assert_eq!(line, line_of("scenario.yaml", "request: |"));
+}
+
+#[test]
+fn the_checks_own_words_may_not_stand_in_the_world() {
+    let words = "def all_refunds_are_booked():\n    return all([row[\"refunded\"] != None for row in orders()])\n";
+    refused_by(
+        &checked(&[("world/files/refund-policy.md", "", words)]),
+        "scenario/leaks-material",
+        "world/files/refund-policy.md",
+    );
+}
+
+#[test]
+fn a_silent_change_on_which_nothing_depends_is_inert() {
+    let event = "  - id: dusting\n    at: mon 19:00\n    silent: true\n    do:\n      - records.set: {table: orders, id: O-6, values: {note: dusted}}\n";
+    let admission =
+        checked(&[("scenario.yaml", "  # At a time, and loud", &format!("{event}  # At a time, and loud"))]);
+    let line = refused_by(&admission, "scenario/inert-change", "scenario.yaml");
+    assert_eq!(line, line_of("scenario.yaml", "# At a time, and loud"));
+    assert_eq!(errors(&admission).len(), 1, "{:?}", errors(&admission));
+}
+
+#[test]
+fn a_loud_distractor_is_noted_and_admitted() {
+    let event = "  - id: lunch\n    at: tue 09:10\n    do:\n      - chat.post: {from: omar, with: ann, text: Lunch?}\n";
+    let admission = checked(&[("scenario.yaml", "  # On a condition", &format!("{event}  # On a condition"))]);
+    assert!(admission.admitted, "{:?}", errors(&admission));
+    let noted = admission.findings.iter().find(|finding| finding.rule == "scenario/inert-change");
+    assert_eq!(noted.map(|finding| finding.severity), Some(Severity::Note));
+}
+
+#[test]
+fn a_bad_solution_that_passes_is_found() {
+    let admission = checked(&[(
+        "solutions/bad-no-approval.yaml",
+        "  tue:",
+        "  mon:\n    - calls:\n        - chat.send: {with: omar, text: O-7}\n  tue:",
+    )]);
+    refused_by(&admission, "scenario/bad-solution-passes", "solutions/bad-no-approval.yaml");
+    refused_by(&admission, "scenario/does-not-fail", "solutions/bad-no-approval.yaml");
+}
+
+#[test]
+fn a_refused_call_of_the_reference_is_found_at_its_line() {
+    let broken = (
+        "solutions/reference.yaml",
+        "        - clock.wait: {until: \"2026-03-17",
+        "        - files.read: {path: /none.md}\n        - clock.wait: {until: \"2026-03-17",
+    );
+    let line = refused_by(&checked(&[broken]), "scenario/refused-call", "solutions/reference.yaml");
+    assert_eq!(line, line_of("solutions/reference.yaml", "clock.wait: {until: \"2026-03-17"));
+}
+
+#[test]
+fn a_requirement_without_a_check_and_a_reference_to_no_row_are_found() {
+    let admission = checked(&[
+        ("scenario.yaml", "  - {id: note, text", "  - {id: speed, text: Be quick.}\n  - {id: note, text"),
+        ("world/records/orders.yaml", "  note: text", "  note: text\n  like: {type: reference, table: orders}"),
+        ("world/records/orders.yaml", "item: bulb,", "item: bulb, like: O-99,"),
+    ]);
+    refused_by(&admission, "scenario/uncovered-requirement", "scenario.yaml");
+    refused_by(&admission, "scenario/bad-records", "world/records/orders.yaml");
+}
+
+#[test]
+fn a_package_that_does_not_load_is_refused_with_the_loaders_problems() {
+    let admission = checked(&[("scenario.yaml", "title:", "tilte:")]);
+    assert!(!admission.admitted && admission.mutation_score.is_none());
+    assert!(admission.findings.iter().any(|finding| finding.rule == "scenario/unknown-key" && finding.line.is_some()));
+}
+
+#[test]
+fn a_check_that_fails_on_what_an_agent_leaves_behind_is_found() {
+    let broken = ("checks.star", "note = files.text(NOTE)", "note = files.text(NOTE) + \"\"");
+    refused_by(&checked(&[broken]), "scenario/check-fails", "scenario.yaml");
+}
+
+#[test]
+fn another_process_that_comes_to_another_log_is_found() {
+    let other = || Ok("0".repeat(64));
+    let options = CheckOptions { threads: 2, elsewhere: Some(&other), progress: &|_, _| {} };
+    let admission = check(starter(&[]), &options).expect("it can be checked");
+    refused_by(&admission, "scenario/not-deterministic", "scenario.yaml");
+}
