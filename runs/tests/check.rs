@@ -1,7 +1,5 @@
 //! What the validator finds: the starter package passes, and each way of breaking it is found by its own rule.
 
-#![expect(clippy::disallowed_methods, reason = "a test reads the starter package from the source tree")]
-
 use std::path::Path;
 
 use dayshift_runs::check::{Admission, CheckOptions, MUTATION_SCORE_MIN, Severity, check};
