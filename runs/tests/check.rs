@@ -118,7 +118,8 @@ fn a_number_that_the_agent_must_work_out_may_not_stand_in_the_request() {
         "scenario/leaks-value",
         "scenario.yaml",
     );
-    assert_eq!(line, line_of("scenario.yaml", "request: |"));
+    // The text of a block begins on the line after its key.
+    assert_eq!(line, line_of("scenario.yaml", "request: |") + 1);
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn a_silent_change_on_which_nothing_depends_is_inert() {
 
 #[test]
 fn a_loud_distractor_is_noted_and_admitted() {
-    let event = "  - id: lunch\n    at: tue 09:10\n    do:\n      - chat.post: {from: omar, with: ann, text: Lunch?}\n";
+    let event = "  - id: lunch\n    at: tue 12:00\n    do:\n      - chat.post: {from: omar, with: ann, text: Lunch?}\n";
     let admission = checked(&[("scenario.yaml", "  # On a condition", &format!("{event}  # On a condition"))]);
     assert!(admission.admitted, "{:?}", errors(&admission));
     let noted = admission.findings.iter().find(|finding| finding.rule == "scenario/inert-change");
@@ -176,7 +177,7 @@ fn a_refused_call_of_the_reference_is_found_at_its_line() {
 fn a_requirement_without_a_check_and_a_reference_to_no_row_are_found() {
     let admission = checked(&[
         ("scenario.yaml", "  - {id: note, text", "  - {id: speed, text: Be quick.}\n  - {id: note, text"),
-        ("world/records/orders.yaml", "  note: text", "  note: text\n  like: {type: reference, table: orders}"),
+        ("world/records/orders.yaml", "  note: {type", "  like: {type: reference, table: orders}\n  note: {type"),
         ("world/records/orders.yaml", "item: bulb,", "item: bulb, like: O-99,"),
     ]);
     refused_by(&admission, "scenario/uncovered-requirement", "scenario.yaml");
