@@ -81,7 +81,9 @@ fn fuzz(seconds: &str) -> Result<(), String> {
     let listed = cargo(["fuzz", "list"]).output().map_err(|error| format!("cargo fuzz list: {error}"))?;
     let limit = format!("-max_total_time={seconds}");
     for target in String::from_utf8_lossy(&listed.stdout).lines() {
-        let mut run = cargo(["fuzz", "run", target, "--", &limit]);
+        let (found, seeds) = (format!("fuzz/corpus-work/{target}"), format!("fuzz/seeds/{target}"));
+        std::fs::create_dir_all(root().join(&found)).map_err(|error| format!("{found}: {error}"))?;
+        let mut run = cargo(["fuzz", "run", target, &found, &seeds, "--", &limit]);
         run.env("RUSTC_BOOTSTRAP", "1");
         step(&format!("fuzz {target}"), run)?;
     }
