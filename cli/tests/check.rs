@@ -1,7 +1,5 @@
 //! The commands `new` and `check`, run as a user runs them.
 
-#![expect(clippy::disallowed_methods, reason = "a test runs the program and reads what it wrote")]
-
 use std::path::Path;
 use std::process::{Command, Output};
 

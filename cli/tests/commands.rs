@@ -1,7 +1,5 @@
 //! The command line as its users meet it: every command, its JSON, its exit code, and one clear sentence for what cannot be done.
 
-#![expect(clippy::disallowed_methods, reason = "a test of the command line starts it as a process")]
-
 use std::path::Path;
 use std::process::{Command, Output};
 

@@ -332,9 +332,16 @@ impl<'de> Deserialize<'de> for Value {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-                let mut map = BTreeMap::new();
+                let mut map: BTreeMap<SmolStr, Value> = BTreeMap::new();
                 while let Some((key, item)) = entries.next_entry()? {
                     map.insert(key, item);
+                }
+                // Where any crate of the build turns on serde_json's `arbitrary_precision`, its numbers come as this map.
+                if let (1, Some(Value::Text(number))) = (map.len(), map.get("$serde_json::private::Number")) {
+                    return Ok(number.parse().map_or_else(
+                        |_| number.parse().map_or_else(|_| Value::Text(number.clone()), Value::Float),
+                        Value::Int,
+                    ));
                 }
                 Ok(Value::Map(map))
             }

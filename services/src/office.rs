@@ -32,6 +32,7 @@ macro_rules! join {
         /// A fact of one of the services.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
+        #[expect(clippy::large_enum_variant, reason = "an event lives as long as its record is applied; a box would cost each an allocation")]
         pub enum OfficeEvent {
             $(#[doc = concat!("A fact of `", stringify!($field), "`.")] $variant($event),)*
         }

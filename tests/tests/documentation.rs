@@ -29,7 +29,10 @@ fn the_example_of_the_format_loads_and_its_solution_solves_it() {
         panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
     });
     let report = played(&scenario, "reference", 7).grade(None).expect("it is graded");
-    let levels: Vec<_> =
-        report.verdicts.iter().map(|verdict| (verdict.spec.id.as_str(), verdict.level, verdict.error.clone())).collect();
+    let levels: Vec<_> = report
+        .verdicts
+        .iter()
+        .map(|verdict| (verdict.spec.id.as_str(), verdict.level, verdict.error.clone()))
+        .collect();
     assert!(report.strict && report.score == 1.0, "{levels:?}");
 }

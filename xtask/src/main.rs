@@ -50,7 +50,8 @@ fn ci() -> Result<(), String> {
     test.env("DAYSHIFT_CI", "1");
     step("test", test)?;
     let mut documentation = cargo(["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
-    documentation.env("RUSTDOCFLAGS", "--deny warnings");
+    // Links into private modules are for those who read the source.
+    documentation.env("RUSTDOCFLAGS", "--deny warnings --allow rustdoc::private_intra_doc_links");
     step("documentation", documentation)?;
     eprintln!("everything passed");
     Ok(())
@@ -81,7 +82,9 @@ fn fuzz(seconds: &str) -> Result<(), String> {
     let listed = cargo(["fuzz", "list"]).output().map_err(|error| format!("cargo fuzz list: {error}"))?;
     let limit = format!("-max_total_time={seconds}");
     for target in String::from_utf8_lossy(&listed.stdout).lines() {
-        let mut run = cargo(["fuzz", "run", target, "--", &limit]);
+        let (found, seeds) = (format!("fuzz/corpus-work/{target}"), format!("fuzz/seeds/{target}"));
+        std::fs::create_dir_all(root().join(&found)).map_err(|error| format!("{found}: {error}"))?;
+        let mut run = cargo(["fuzz", "run", target, &found, &seeds, "--", &limit]);
         run.env("RUSTC_BOOTSTRAP", "1");
         step(&format!("fuzz {target}"), run)?;
     }

@@ -18,6 +18,26 @@ use super::bench::{Bench, Outcome};
 use super::literals::values_of;
 use super::mutants::writes;
 
+/// The arguments that say where something happens or to whom, and not what it brings.
+const PLACES: [&str; 16] = [
+    "table",
+    "id",
+    "book",
+    "worksheet",
+    "range",
+    "channel",
+    "with",
+    "from",
+    "to",
+    "cc",
+    "bcc",
+    "address",
+    "folder",
+    "path",
+    "calendar",
+    "database",
+];
+
 /// What one exogenous change comes to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChangeTrial {
@@ -259,7 +279,9 @@ fn lost(scenario: &Scenario<Office>, outcome: &Outcome, best: &Outcome) -> Vec<S
 fn brought(package: &Package, plan: &Plan, index: usize, known: &BTreeSet<SmolStr>) -> BTreeSet<SmolStr> {
     let mut brought = BTreeSet::new();
     for command in &plan.events[index].commands {
-        brought.extend(values_of(&command.call.arguments));
+        let what =
+            command.call.arguments.as_map().into_iter().flatten().filter(|(name, _)| !PLACES.contains(&name.as_str()));
+        what.for_each(|(_, value)| brought.extend(values_of(value)));
         let Some(blob) = command.call.optional_text("blob") else { continue };
         let file = package.below("").find(|(_, bytes)| BlobId::of(bytes).to_string() == blob);
         brought.extend(

@@ -182,6 +182,9 @@ pub(super) fn numbers_of(source: &str) -> Vec<Number> {
         let at = token.get(0).map_or(0, |whole| whole.start());
         let line = u32::try_from(source[..at].matches('\n').count() + 1).unwrap_or(u32::MAX);
         let mut note = |text: &str| {
+            // One number, one notation: without the commas that group its thousands.
+            let grouped = text.replace(',', "");
+            let text = if grouped.parse::<f64>().is_ok() { grouped.as_str() } else { text };
             if let Some(number) = Number::new(text, line).filter(|number| seen.insert(number.shown.clone())) {
                 found.push(number);
             }

@@ -212,7 +212,7 @@ fn wrong_recipient(call: &SolutionCall, around: &Surroundings) -> Option<(String
         let told: Vec<&str> = ["to", "cc", "bcc", "attendees"].iter().flat_map(|name| asked.texts(name)).collect();
         let is_told = |address: &SmolStr| told.iter().any(|text| text.contains(address.as_str()));
         let addresses: Vec<SmolStr> = around.people.iter().map(|(_, address)| address.clone()).collect();
-        let start = addresses.iter().position(|address| is_told(address)).unwrap_or(0);
+        let start = addresses.iter().position(&is_told).unwrap_or(0);
         let mut others = addresses.iter().cycle().skip(start).take(addresses.len());
         let other = others.find(|address| !is_told(address))?;
         return Some((format!("'{name}' became {other}"), with(call, name, Value::List(vec![other.clone().into()]))));

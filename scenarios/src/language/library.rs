@@ -26,7 +26,7 @@ pub const RANGE_MAX: i64 = 1_000_000;
 const PATTERN_BYTES_MAX: usize = 1000;
 const PATTERN_COMPILED_BYTES_MAX: usize = 1 << 20;
 
-/// The longest text that a multiplication, a sum or one of [`BOUNDED_METHODS`] makes, in bytes; for a list, in items.
+/// The longest text that a multiplication, a sum or one of `BOUNDED_METHODS` makes, in bytes; for a list, in items.
 pub const TEXT_MADE_BYTES_MAX: usize = 1_000_000;
 
 /// The methods of text whose result can be much longer than what they are given.

@@ -104,7 +104,7 @@ impl CalendarState {
 
 /// Returns a desk in Greenwich at which nobody sits.
 pub(crate) fn nobody() -> Desk {
-    Desk { name: SmolStr::default(), address: SmolStr::default(), zone: Tz::UTC }
+    Desk { name: SmolStr::default(), display: SmolStr::default(), address: SmolStr::default(), zone: Tz::UTC }
 }
 
 /// What a question asks about.

@@ -259,6 +259,18 @@ fn an_event_survives_its_stored_form() {
     import(&mut bench, "Ledger", "xlsx", &workbook()).expect("imported");
 }
 
+#[test]
+fn damaged_bytes_of_a_workbook_are_no_panic() {
+    let whole = workbook();
+    // Every single damaged byte of a small workbook: refused or read, never a panic.
+    for at in (0..whole.len()).step_by(11) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x15;
+        let mut bench = Bench::new(SheetsState::new());
+        let _ = import(&mut bench, "C", "xlsx", &damaged);
+    }
+}
+
 proptest! {
     #[test]
     fn no_file_panics(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 0_usize..4_000, flip in any::<u8>()) {

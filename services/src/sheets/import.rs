@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use calamine::{DataRef, Reader, SheetType, Xlsx, XlsxError};
@@ -90,7 +91,8 @@ impl SheetsState {
             let mode = Mode::named(call.optional_text("mode"), Mode::User);
             File::of_csv(&bytes, worksheet_name(only.unwrap_or(FIRST_WORKSHEET))?, mode)?
         } else {
-            File::of_xlsx(&bytes, only)?
+            // On some damaged files the parser panics (a row number that overflows): that is a bad file, and must not end an episode.
+            catch_unwind(AssertUnwindSafe(|| File::of_xlsx(&bytes, only))).unwrap_or_else(|_| Err(damaged_xlsx()))?
         };
         let mut events = Vec::new();
         let is_new = !self.books.contains(context.frame, &Name(call.text("book").trim().into()));
@@ -415,6 +417,10 @@ fn place((row, column): (u32, u32)) -> Result<CellRef, Rejection> {
 
 fn bad_csv(why: &str) -> Rejection {
     Rejection::new("sheets/bad-csv", format!("the CSV file cannot be read: {why}"))
+}
+
+fn damaged_xlsx() -> Rejection {
+    Rejection::new("sheets/bad-xlsx", "the XLSX file cannot be read: its cells are damaged; save it again as .xlsx")
 }
 
 fn bad_xlsx(error: &XlsxError) -> Rejection {
