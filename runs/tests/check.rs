@@ -143,6 +143,38 @@ fn a_silent_change_on_which_nothing_depends_is_inert() {
 }
 
 #[test]
+fn a_silent_change_of_a_file_counts_once_the_reference_reads_it_before_it_writes() {
+    let event = "  - id: fees\n    at: mon 19:00\n    silent: true\n    do:\n      - files.import: {path: /fees.md, from: inject/tue/fees.md}\n";
+    let event = format!("{event}  # At a time, and loud");
+    let unread = [
+        ("world/files/fees.md", "", "Fees: 2 and 3\n"),
+        ("inject/tue/fees.md", "", "Fees: 4 and 5\n"),
+        ("scenario.yaml", "  # At a time, and loud", &event),
+    ];
+    refused_by(&checked(&unread), "scenario/inert-change", "scenario.yaml");
+    let reading = (
+        "solutions/reference.yaml",
+        "        - files.write:",
+        "        - files.read: {path: /fees.md}\n        - files.write:",
+    );
+    let read = checked(&[&unread[..], &[reading]].concat());
+    assert!(read.admitted, "{:?}", errors(&read));
+}
+
+#[test]
+fn a_refused_look_of_the_reference_is_only_warned_of() {
+    let vain = (
+        "solutions/reference.yaml",
+        "        - files.write:",
+        "        - files.read: {path: /none.md}\n        - files.write:",
+    );
+    let admission = checked(&[vain]);
+    assert!(admission.admitted, "{:?}", errors(&admission));
+    let warned = admission.findings.iter().find(|finding| finding.rule == "scenario/refused-call");
+    assert_eq!(warned.map(|finding| finding.severity), Some(Severity::Warning));
+}
+
+#[test]
 fn a_loud_distractor_is_noted_and_admitted() {
     let event = "  - id: lunch\n    at: tue 12:00\n    do:\n      - chat.post: {from: omar, with: ann, text: Lunch?}\n";
     let admission = checked(&[("scenario.yaml", "  # On a condition", &format!("{event}  # On a condition"))]);
