@@ -33,6 +33,7 @@ mod create;
 mod draft;
 mod event;
 mod index;
+mod known;
 pub mod limits;
 mod lookup;
 mod moment;

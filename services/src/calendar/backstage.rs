@@ -177,6 +177,7 @@ fn missing_zones(shelf: &Shelf) -> Vec<String> {
 struct Import<'a> {
     context: &'a Context<'a>,
     zones: Zones,
+    /// The TZIDs that files before this one have defined; a file that defines one twice keeps both.
     known: Vec<SmolStr>,
     has_head: bool,
     place: u64,
@@ -230,7 +231,6 @@ impl<'a> Import<'a> {
                 (PieceKind::Zone, Some(id)) if self.known.contains(&id) => {}
                 (PieceKind::Zone, Some(id)) => {
                     let zone = self.zones.resolve(&id);
-                    self.known.push(id.clone());
                     self.keep(Role::Zone { id, zone }, bytes);
                 }
                 (PieceKind::Zone | PieceKind::Other, _) => self.keep(Role::Other, bytes),

@@ -9,14 +9,24 @@ use chrono_tz::Tz;
 use dayshift_engine::{Canonical, Graded, SmolStr};
 
 use super::component::Component;
+use super::known::{Known, walk};
 use super::limits::INSTANCES_MAX;
 use super::moment::{DAY_SECONDS, Moment, OFFSET_SECONDS_MAX, Zone};
 use super::rule::Rule;
 
 /// All components with one UID: at most one that others change, and the changed instances in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Series {
     pub(crate) components: Arc<[Component]>,
+    /// What its rules give around the time at which it came in, a member for each rule of the master.
+    known: Arc<[Known]>,
+}
+
+/// What is known of a series follows from it.
+impl PartialEq for Series {
+    fn eq(&self, other: &Self) -> bool {
+        self.components == other.components
+    }
 }
 
 /// One time at which an event takes place.
@@ -66,9 +76,12 @@ impl Graded for Series {
 
 impl Series {
     /// Returns the series of `components`, put in order: the one without RECURRENCE-ID first, then the others by theirs.
-    pub(crate) fn new(mut components: Vec<Component>) -> Self {
+    /// It came in at the instant `now`.
+    pub(crate) fn new(mut components: Vec<Component>, now: i64) -> Self {
         components.sort_by(|left, right| left.recurrence_id.cmp(&right.recurrence_id));
-        Self { components: components.into() }
+        let master = components.first().filter(|first| first.recurrence_id.is_none());
+        let known = master.map(|master| master.rules.iter().map(|rule| Known::count(rule, master, now)).collect());
+        Self { known: known.unwrap_or_default(), components: components.into() }
     }
 
     /// Returns the component that the others change, or the first of the others if there is none.
@@ -150,11 +163,14 @@ impl Series {
         let (from, until) = (span.from.saturating_sub(slack), span.until.saturating_add(slack));
         let mut starts: BTreeMap<i64, Option<i64>> = BTreeMap::new();
         let mut is_first_allowed = master.rules.is_empty();
-        for rule in &master.rules {
+        for (rule, known) in master.rules.iter().zip(&*self.known) {
             is_first_allowed |= !is_behind(rule, &master.start, span.local);
-            self.walk(rule, master, from, until, span.local, &mut starts)?;
+            match known.between(from, until) {
+                Some(known) => starts.extend(known.iter().map(|wall| (*wall, None))),
+                None => count(rule, master, from, until, &mut starts)?,
+            }
         }
-        if is_first_allowed {
+        if is_first_allowed && (from..=until).contains(&master.start.wall_seconds) {
             starts.entry(master.start.wall_seconds).or_default();
         }
         for (date, lasts) in &master.extra_dates {
@@ -166,6 +182,9 @@ impl Series {
             if (from..=until).contains(&wall) {
                 starts.insert(wall, *lasts);
             }
+        }
+        if starts.is_empty() {
+            return Ok(());
         }
         let excepted = Excepted::of(master, span.local);
         for (wall, lasts) in starts {
@@ -194,34 +213,6 @@ impl Series {
         Ok(())
     }
 
-    /// Adds the starts by `rule` between the instants `from` and `until`.
-    fn walk(
-        &self,
-        rule: &Rule,
-        master: &Component,
-        from: i64,
-        until: i64,
-        local: Tz,
-        starts: &mut BTreeMap<i64, Option<i64>>,
-    ) -> Result<(), TooMany> {
-        let start = &master.start;
-        let last = rule.until.as_ref().map(|last| last.instant(local));
-        let mut is_too_many = false;
-        let walked = rule.walk(start.wall_seconds, from.max(start.wall_seconds), |wall| {
-            // The wall is a day off at most.
-            if wall > until || last.is_some_and(|last| start.zone.instant(wall, local) > last) {
-                return ControlFlow::Break(());
-            }
-            if wall >= from {
-                starts.entry(wall).or_default();
-                is_too_many = starts.len() > INSTANCES_MAX;
-            }
-            if is_too_many { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        // The library refuses what the check let through only if the start has moved beyond what it can count.
-        if is_too_many || walked.is_err() { Err(TooMany) } else { Ok(()) }
-    }
-
     /// Returns how far changed instances that take the following ones along have moved them.
     fn shift_seconds(&self) -> i64 {
         let moved = self.exceptions().iter().filter(|each| each.and_following).map(|each| {
@@ -235,6 +226,29 @@ impl Series {
         let periods = self.main().extra_dates.iter().filter_map(|(_, lasts)| *lasts);
         periods.chain(self.components.iter().map(Component::duration_seconds)).max().unwrap_or_default()
     }
+}
+
+/// Adds the starts by `rule` from `from` to `until`.
+fn count(
+    rule: &Rule,
+    master: &Component,
+    from: i64,
+    until: i64,
+    starts: &mut BTreeMap<i64, Option<i64>>,
+) -> Result<(), TooMany> {
+    let mut is_too_many = false;
+    let walked = walk(rule, master, from, |wall| {
+        if wall > until {
+            return ControlFlow::Break(());
+        }
+        if wall >= from {
+            starts.entry(wall).or_default();
+            is_too_many = starts.len() > INSTANCES_MAX;
+        }
+        if is_too_many { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    // The library refuses what the check let through only if the start has moved beyond what it can count.
+    if is_too_many || walked.is_err() { Err(TooMany) } else { Ok(()) }
 }
 
 /// The dates on which a series does not take place.

@@ -110,7 +110,7 @@ impl CalendarState {
                 self.change(&calendar, applying, |shelf, applying| {
                     let last = components.iter().map(|component| component.place + 1).max();
                     shelf.next_place = shelf.next_place.max(last.unwrap_or_default());
-                    let series = Series::new(components);
+                    let series = Series::new(components, applying.time.as_millis().div_euclid(1000));
                     if let Some(old) = shelf.events.peek(&uid) {
                         shelf.index.remove(&uid, old);
                     }

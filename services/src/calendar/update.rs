@@ -69,6 +69,12 @@ impl CalendarState {
         let scope = Scope::of(call, &found)?;
         let instance = call.optional_text("recurrence_id").map(|id| instance_of(&found, id, desk.zone)).transpose()?;
         let work = Work { call, desk, context, found: &found };
+        if !work.is_moving() && (call.get("zone").is_some() || call.get("all_day").is_some()) {
+            return Err(Rejection::new(
+                "calendar/bad-time",
+                "zone and all_day say how start and end are meant; give start and end with them",
+            ));
+        }
         let mut events = Vec::new();
         let (uid, after) = match (scope, &instance) {
             (Scope::One, Some(instance)) => (found.uid.clone(), work.one(instance)?),
@@ -179,7 +185,10 @@ impl Work<'_> {
         let shift = if base.0.zone == start.zone { start.wall_seconds - base.0.wall_seconds } else { 0 };
         let start = if instance.is_some() && base.0.zone == start.zone { main.start.later(shift) } else { start };
         let end = if instance.is_some() { resized(&start, base, &end, shift, main) } else { end };
-        check_times(&start, &end, self.desk)?;
+        let is_moving = self.is_moving();
+        if is_moving {
+            check_times(&start, &end, self.desk)?;
+        }
         let is_new_rule = self.call.get("rrule").is_some();
         let is_reset = main.recurrence_id.is_none() && (is_new_rule || start.zone != main.start.zone);
         let mut out = Vec::new();
@@ -190,7 +199,10 @@ impl Work<'_> {
             let mut changes = self.changes(component)?;
             match &component.recurrence_id {
                 None => {
-                    set_times(&mut changes, &start, &end);
+                    // Odd times that came with a file stay as odd as they are until somebody gives others.
+                    if is_moving {
+                        set_times(&mut changes, &start, &end);
+                    }
                     self.rule(&mut changes, component, &start, shift)?;
                     shift_dates(&mut changes, component, shift, is_reset);
                 }
@@ -237,10 +249,14 @@ impl Work<'_> {
                 (start, end)
             }
             (None, Some(end)) => (old_start.clone(), end),
-            (None, None) => (old_start.clone(), old_end.clone()),
+            (None, None) => return Ok((old_start.clone(), old_end.clone())),
         };
         check_times(&start, &end, self.desk)?;
         Ok((start, end))
+    }
+
+    fn is_moving(&self) -> bool {
+        self.call.get("start").is_some() || self.call.get("end").is_some()
     }
 
     /// Returns the lines that the call sets in `component`, but for times and rule.

@@ -183,6 +183,22 @@ fn a_change_keeps_every_line_that_it_does_not_concern() {
 }
 
 #[test]
+fn odd_times_of_a_file_stay_until_others_are_given() {
+    let mut bench = bench();
+    let source = super::file(
+        "BEGIN:VEVENT\nUID:1\nDTSTART;VALUE=DATE:20260316\nDTEND;VALUE=DATE:20260316\nSUMMARY:Old\nEND:VEVENT",
+    );
+    import(&mut bench, "team", &source);
+    act(&mut bench, "calendar.update", "team", "1", map! { "summary" => "New" }).expect("a change");
+    let out = String::from_utf8(export(&bench, "team")).expect("text");
+    assert!(out.contains("DTEND;VALUE=DATE:20260316\r\n"), "{out}");
+    let end = map! { "end" => "2026-03-16" };
+    assert_eq!(code(act(&mut bench, "calendar.update", "team", "1", end)), "calendar/ends-before-start");
+    let zone = map! { "zone" => "UTC" };
+    assert_eq!(code(act(&mut bench, "calendar.update", "team", "1", zone)), "calendar/bad-time");
+}
+
+#[test]
 fn a_changed_event_can_turn_all_day() {
     let (mut bench, uid) = weekly();
     let more = map! { "scope" => "all", "start" => "2026-03-16", "end" => "2026-03-17" };
