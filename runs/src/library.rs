@@ -9,13 +9,13 @@ use dayshift_engine::codec::Stored;
 use dayshift_engine::{BlobId, Blobs, Episode, Head, MemoryBlobs, Seed, Seq, Step};
 use dayshift_scenarios::Scenario;
 use dayshift_services::Office;
-use dayshift_stores::{Append, BranchId, BranchInfo, Finding, NewBranch, Parent, PortableLog, Store};
+use dayshift_stores::{BranchId, BranchInfo, Finding, NewBranch, Parent, PortableLog, Store};
 
 use crate::blobs::StoreBlobs;
 use crate::error::RunError;
 use crate::live::LiveRun;
 use crate::note::RunNote;
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, append_of};
 use crate::run::Run;
 
 /// How the branches are named that hold a scenario's initial world.
@@ -265,15 +265,7 @@ impl Library {
             return Ok(());
         }
         // New, or cut off while it was being written: the records are the same ones in any case.
-        let mut records = Vec::new();
-        let mut blobs = Vec::new();
-        for record in log.since(after.count) {
-            for id in Stored::new(record)?.head()?.blobs {
-                blobs.push((id, self.blobs.get(id).ok_or(RunError::BlobMissing(id))?));
-            }
-            records.push(Arc::clone(record));
-        }
-        self.store.append(Append { branch: shared.clone(), after, records, blobs })?.wait()?;
+        self.store.append(append_of(shared.clone(), after, log, &*self.blobs)?)?.wait()?;
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
-use dayshift_engine::{Episode, Head, World};
+use dayshift_engine::{Blobs, Episode, Head, Log, World};
 use dayshift_stores::{Append, BranchId, Store, Ticket};
 
 use crate::error::RunError;
@@ -37,16 +37,7 @@ impl Recorder {
         if episode.log().head() == self.recorded {
             return Ok(());
         }
-        let mut records = Vec::new();
-        let mut blobs = Vec::new();
-        for bytes in episode.log().since(self.recorded.count) {
-            for id in Stored::new(bytes)?.head()?.blobs {
-                let content = episode.blobs().get(id).ok_or(RunError::BlobMissing(id))?;
-                blobs.push((id, content));
-            }
-            records.push(Arc::clone(bytes));
-        }
-        let append = Append { branch: self.branch.clone(), after: self.recorded, records, blobs };
+        let append = append_of(self.branch.clone(), self.recorded, episode.log(), &**episode.blobs())?;
         self.pending = Some(self.store.append(append)?);
         self.recorded = episode.log().head();
         Ok(())
@@ -72,4 +63,20 @@ impl Recorder {
     pub fn annotate(&self, note: &RunNote) -> Result<(), RunError> {
         Ok(self.store.set_note(&self.branch, note.to_bytes())?)
     }
+}
+
+/// Returns the append that takes what `log` has after `after` to `branch`, with the blobs that its records name.
+///
+/// # Errors
+///
+/// [`RunError::BlobMissing`] when a blob is not there, [`RunError::Codec`] when a record does not decode.
+pub(crate) fn append_of(branch: BranchId, after: Head, log: &Log, blobs: &dyn Blobs) -> Result<Append, RunError> {
+    let mut append = Append { branch, after, records: Vec::new(), blobs: Vec::new() };
+    for record in log.since(after.count) {
+        for id in Stored::new(record)?.head()?.blobs {
+            append.blobs.push((id, blobs.get(id).ok_or(RunError::BlobMissing(id))?));
+        }
+        append.records.push(Arc::clone(record));
+    }
+    Ok(append)
 }
