@@ -1,36 +1,34 @@
 from collections.abc import Callable, Mapping, Sequence
-from os import PathLike
-from typing import Any, Literal, TypedDict
+from typing import Any, Self, final
+
+from .types import Action, Info, Json, Observation, Path, Rewarding, Step, Tool
 
 __version__: str
-
-Json = None | bool | int | float | str | list[Any] | dict[str, Any]
-Path = str | PathLike[str]
-Rewarding = Literal["none", "final", "day", "step"]
-Action = Mapping[str, Any]
-
-class Refusal(TypedDict):
-    code: str
-    message: str
-
-class Observation(TypedDict):
-    answer: Any
-    error: Refusal | None
-    notices: list[str]
-
-class Info(TypedDict, total=False):
-    day: str
-    time: str
-    record: int
-    request: str
-    run: str | None
-
-class Tool(TypedDict):
-    name: str
-    description: str
-    parameters: dict[str, Any]
-
-Step = tuple[Observation, float, bool, bool, Info]
+__all__ = [
+    "BadScenario",
+    "Check",
+    "Closed",
+    "Credit",
+    "DayshiftError",
+    "Divergence",
+    "Env",
+    "Episode",
+    "Log",
+    "Rejected",
+    "Report",
+    "Scenario",
+    "Scene",
+    "ScriptFailed",
+    "Store",
+    "StoreFailed",
+    "VectorEnv",
+    "__version__",
+    "load",
+    "make",
+    "replay",
+    "scenarios",
+    "verify",
+]
 
 class DayshiftError(Exception):
     code: str
@@ -50,10 +48,11 @@ class Divergence(DayshiftError):
     differences: list[tuple[str, str, str]]
     keys: list[str]
 
+@final
 class Check:
     id: str
-    def __init__(
-        self,
+    def __new__(
+        cls,
         id: str,
         function: Callable[[Scene], bool | float],
         *,
@@ -62,8 +61,9 @@ class Check:
         red_line: float | None = None,
         title: str = "",
         requirement: str = "",
-    ) -> None: ...
+    ) -> Self: ...
 
+@final
 class Scene:
     now: str
     day: int
@@ -76,6 +76,7 @@ class Scene:
     def tree(self) -> list[tuple[str, int | None, str | None, int, int, int]]: ...
     def note_untracked(self) -> None: ...
 
+@final
 class Report:
     run: str
     scenario: str
@@ -94,6 +95,7 @@ class Report:
     exogenous: float
     def to_dict(self) -> dict[str, Any]: ...
 
+@final
 class Credit:
     run: str
     scenario: str
@@ -106,6 +108,7 @@ class Credit:
     def by_turn(self) -> dict[int, float]: ...
     def to_dict(self) -> dict[str, Any]: ...
 
+@final
 class Log:
     scenario: str
     head: str
@@ -125,13 +128,15 @@ class Log:
     ) -> Credit: ...
     def state(self, at: int | None = None) -> dict[str, Any]: ...
 
+@final
 class Store:
-    def __init__(self, path: Path) -> None: ...
+    def __new__(cls, path: Path) -> Self: ...
     def runs(self) -> list[dict[str, Any]]: ...
     def load(self, run: str) -> Log: ...
     def verify(self, run: str) -> int: ...
     def import_(self, path: Path) -> str: ...
 
+@final
 class Episode:
     opening: list[str]
     log: Log
@@ -170,6 +175,7 @@ class Episode:
     def state(self) -> dict[str, Any]: ...
     def commit(self) -> None: ...
 
+@final
 class Scenario:
     id: str
     title: str
@@ -179,7 +185,7 @@ class Scenario:
     checks: list[dict[str, Any]]
     solutions: list[str]
     threshold: float
-    def __init__(self, name: Path) -> None: ...
+    def __new__(cls, name: Path) -> Self: ...
     @staticmethod
     def from_files(name: str, files: Mapping[str, bytes]) -> Scenario: ...
     def tools(self) -> list[Tool]: ...
@@ -194,6 +200,7 @@ class Scenario:
         reward: Rewarding = "final",
     ) -> Episode: ...
 
+@final
 class Env:
     log: Log
     episode: Episode
@@ -208,16 +215,17 @@ class Env:
     def tools(self) -> list[Tool]: ...
     def close(self) -> None: ...
 
+@final
 class VectorEnv:
     episodes: list[Episode]
-    def __init__(
-        self,
+    def __new__(
+        cls,
         scenario: Path | Scenario,
         n: int,
         *,
         threads: int | None = None,
         reward: Rewarding = "final",
-    ) -> None: ...
+    ) -> Self: ...
     def __len__(self) -> int: ...
     def reset(self, *, seeds: Sequence[int] | None = None) -> tuple[list[Observation], list[Info]]: ...
     def step(self, actions: list[Action | list[Action] | None]) -> list[Step | None]: ...
