@@ -118,6 +118,18 @@ impl Office {
         &self.sheets
     }
 
+    /// Returns the mailboxes, for doors that show or export them.
+    #[must_use]
+    pub fn mail(&self) -> &MailState {
+        &self.mail
+    }
+
+    /// Returns the calendars, for doors that show or export them.
+    #[must_use]
+    pub fn calendar(&self) -> &CalendarState {
+        &self.calendar
+    }
+
     /// Sends, replies or forwards with files attached: the files are read here, the message is written by the mail service.
     fn send(&self, call: &ToolCall, desk: &Desk, context: &Context<'_>) -> Result<Decision<OfficeEvent>, Rejection> {
         let mut attachments = Vec::new();
