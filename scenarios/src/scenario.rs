@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use dayshift_engine::{
@@ -22,7 +21,7 @@ use crate::stage::{House, Viewer};
 use crate::timeline::Timeline;
 use crate::yaml;
 
-/// A scenario over the world `W`.
+/// A scenario over the world `W`. A clone shares everything.
 pub struct Scenario<W> {
     id: SmolStr,
     title: String,
@@ -38,7 +37,31 @@ pub struct Scenario<W> {
     script: Arc<ScenarioScript>,
     checks: Arc<StarlarkChecks>,
     solutions: Vec<Arc<Solution>>,
-    world: PhantomData<fn() -> W>,
+    own_script: Option<Arc<dyn Script<W>>>,
+    own_checks: Option<Arc<dyn Checks<W>>>,
+}
+
+impl<W> Clone for Scenario<W> {
+    fn clone(&self) -> Self {
+        Self {
+            id: self.id.clone(),
+            title: self.title.clone(),
+            family: self.family.clone(),
+            request: self.request.clone(),
+            requirements: self.requirements.clone(),
+            agent: self.agent.clone(),
+            people: self.people.clone(),
+            package: self.package.clone(),
+            digest: self.digest,
+            epoch: self.epoch,
+            setup: self.setup.clone(),
+            script: Arc::clone(&self.script),
+            checks: Arc::clone(&self.checks),
+            solutions: self.solutions.clone(),
+            own_script: self.own_script.clone(),
+            own_checks: self.own_checks.clone(),
+        }
+    }
 }
 
 /// Why the initial world of a scenario cannot be laid out.
@@ -154,13 +177,28 @@ impl<W: World> Scenario<W> {
     /// Returns the timeline, the conditions and the personas.
     #[must_use]
     pub fn script(&self) -> Arc<dyn Script<W>> {
-        Arc::clone(&self.script) as Arc<dyn Script<W>>
+        self.own_script.clone().unwrap_or_else(|| Arc::clone(&self.script) as Arc<dyn Script<W>>)
+    }
+
+    /// Returns the scenario with another script than the package's: conditions and personas written in the language of a door. The timeline
+    /// must be the package's own. A log alone then no longer re-executes; it still verifies and folds.
+    #[must_use]
+    pub fn with_script(mut self, script: Arc<dyn Script<W>>) -> Self {
+        self.own_script = Some(script);
+        self
+    }
+
+    /// Returns the scenario with other checks than the package's, written in the language of a door.
+    #[must_use]
+    pub fn with_checks(mut self, checks: Arc<dyn Checks<W>>) -> Self {
+        self.own_checks = Some(checks);
+        self
     }
 
     /// Returns the checks.
     #[must_use]
     pub fn checks(&self) -> Arc<dyn Checks<W>> {
-        Arc::clone(&self.checks) as Arc<dyn Checks<W>>
+        self.own_checks.clone().unwrap_or_else(|| Arc::clone(&self.checks) as Arc<dyn Checks<W>>)
     }
 
     /// Returns the calls that lay out the initial world, each with the file that it comes from.
@@ -294,7 +332,8 @@ impl Loading<'_> {
             script: Arc::new(ScenarioScript { house, plan: timeline.plan, program, conditions, personas }),
             checks: Arc::new(checks),
             solutions,
-            world: PhantomData,
+            own_script: None,
+            own_checks: None,
         })
     }
 
