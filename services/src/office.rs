@@ -124,12 +124,6 @@ impl Office {
         &self.sheets
     }
 
-    /// Returns the mailboxes, for doors that show or export them.
-    #[must_use]
-    pub fn mail(&self) -> &MailState {
-        &self.mail
-    }
-
     /// Returns the calendars, for doors that show or export them.
     #[must_use]
     pub fn calendar(&self) -> &CalendarState {
