@@ -89,7 +89,7 @@ def spans():
     covered = '<table:covered-table-cell table:number-columns-repeated="2"/>'
     lines = '<table:table-cell office:value-type="string"><text:p>one</text:p><text:p>two  spaces</text:p></table:table-cell>'
     true = '<table:table-cell table:formula="of:=TRUE()" office:value-type="boolean" office:boolean-value="true"/>'
-    return book([("Spans", [[wide, text("beside")], [box, text("x")], [covered, true], [lines]])])
+    return book([("Spans", [[wide, text("beside")], [box, text("x"), text("_x0041_")], [covered, true], [lines]])])
 
 
 def letter():

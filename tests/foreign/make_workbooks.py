@@ -59,6 +59,8 @@ def formulas(book):
     data["D10"] = "=SUMIF(A2:A4,\"T*\",D2:D4)"
     data["D11"] = "=_xlfn.CONCAT(A2:A4)"
     data["D12"] = '=_xlfn.IFS(D5>1000,"a",TRUE,"b")'
+    data["D14"] = '=TEXT(D5,"0")'
+    data["D15"] = '="TRUE"'
     data["D13"] = "=_xlfn.XLOOKUP(\"Beam\",A2:A4,B2:B4)"
     other = book.create_sheet("It's more; 2")
     other["A1"] = "=Data!D5*Rate"
