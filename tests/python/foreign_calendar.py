@@ -71,6 +71,10 @@ def without(component, wanted):
     return (kind, properties, kept), summaries
 
 
+def tzid(component):
+    return next((text for key, _, text in component[1] if key == "TZID"), None)
+
+
 def check_components(case, faults):
     try:
         before = all_shown(case["before"])
@@ -94,9 +98,9 @@ def check_components(case, faults):
         # Of two components that say they are the same, the later revision counts and the other stays as it is.
         if any(summary != changed and summary not in earlier for summary in summaries):
             faults.append(f"summaries of the changed event are {summaries}")
-        zones = [part for part in new[2] if part[0] == "VTIMEZONE" and part not in old[2]]
-        if not any(part[0] == "VTIMEZONE" for part in old[2]):
-            new = (new[0], new[1], [part for part in new[2] if part not in zones])
+        # A zone that the changed event names and the file did not define is defined now.
+        defined = [tzid(part) for part in old[2]]
+        new = (new[0], new[1], [part for part in new[2] if part[0] != "VTIMEZONE" or tzid(part) in defined])
         if old != new:
             gone = [part for part in old[2] if part not in new[2]]
             come = [part for part in new[2] if part not in old[2]]

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use dayshift_engine::Seed;
 use serde_json::Value as Json;
 
 /// A file that another program made.
@@ -144,6 +145,31 @@ impl Material {
         });
         assert_eq!(answers.len(), cases.len(), "{script} answers every case");
         answers
+    }
+}
+
+impl Specimen {
+    /// Returns copies of the file that were cut off, and some with bytes changed, taken out or doubled; the same ones every time.
+    #[must_use]
+    pub fn damaged(&self) -> Vec<Vec<u8>> {
+        let bytes = &self.bytes;
+        let mut random = Seed::new(7).stream(&self.name);
+        let cut = [3, 5, 9].into_iter().map(|part| bytes[..bytes.len() * part / 10].to_vec());
+        let mut copies: Vec<Vec<u8>> = cut.collect();
+        for _ in 0..9 {
+            let mut copy = bytes.clone();
+            for _ in 0..=random.below(6) {
+                let at = random.below(copy.len().max(1) as u64) as usize;
+                let end = (at + random.below(40) as usize).min(copy.len());
+                match random.below(3) {
+                    0 => copy[at..end].iter_mut().for_each(|byte| *byte = random.below(256) as u8),
+                    1 => drop(copy.drain(at..end)),
+                    _ => copy.extend_from_within(at..end),
+                }
+            }
+            copies.push(copy);
+        }
+        copies
     }
 }
 

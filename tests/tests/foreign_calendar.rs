@@ -80,3 +80,26 @@ fn treat(specimen: &Specimen, folder: &Path) -> Result<serde_json::Value, dayshi
     }
     Ok(case)
 }
+
+#[test]
+fn damaged_calendars_are_refused_in_words_or_kept_as_they_are() {
+    let specimens = Material::find().committed("calendars", &[".ics"]);
+    let mut kept = 0;
+    for specimen in &specimens {
+        for bytes in specimen.damaged() {
+            let mut bench = Bench::new();
+            let blob = bench.blob(&bytes);
+            match bench.call("calendar.import", map! { "calendar" => "real", "blob" => blob }) {
+                Ok(_) => {
+                    kept += 1;
+                    let file = bench.calendar("real");
+                    assert!(file.as_ref() == Some(&bytes), "{}: the bytes stay", specimen.name);
+                    let year = map! { "from" => "2026-01-01T00:00:00Z", "until" => "2027-01-01T00:00:00Z" };
+                    bench.call("calendar.events", year).unwrap_or_else(|refusal| panic!("{}: {refusal}", specimen.name));
+                }
+                Err(refusal) => assert_eq!(refusal.code, "calendar/bad-file", "{}: {refusal}", specimen.name),
+            }
+        }
+    }
+    assert!(kept > specimens.len() * 6, "only {kept} were kept");
+}

@@ -126,3 +126,20 @@ fn file(bench: &mut Bench, path: &str) -> Vec<u8> {
         }
     }
 }
+
+#[test]
+fn damaged_mail_is_kept_as_it_is_and_can_be_answered() {
+    let specimens = Material::find().committed("mail", &[".eml"]);
+    for specimen in &specimens {
+        for bytes in specimen.damaged() {
+            let mut bench = Bench::new();
+            let blob = bench.blob(&bytes);
+            let import = map! { "address" => ANN, "folder" => "INBOX", "blob" => blob };
+            bench.call("mail.import", import).unwrap_or_else(|refusal| panic!("{}: {refusal}", specimen.name));
+            assert!(bench.message(ANN, "INBOX", 1).as_ref() == Some(&bytes), "{}: the bytes stay", specimen.name);
+            bench.call("mail.read", map! { "uid" => 1_i64, "headers" => true }).expect("it is there");
+            let forward = map! { "uid" => 1_i64, "to" => vec!["bob@partner.example"], "body" => ANSWER };
+            bench.call("mail.forward", forward).unwrap_or_else(|refusal| panic!("{}: {refusal}", specimen.name));
+        }
+    }
+}

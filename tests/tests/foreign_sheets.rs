@@ -123,6 +123,28 @@ fn tables_of_other_programs_are_the_same_cells() {
     }
 }
 
+#[test]
+fn damaged_workbooks_are_refused_in_words_or_read() {
+    let specimens = Material::find().committed("sheets", &[".xlsx", ".csv"]);
+    let mut refused = 0;
+    for specimen in &specimens {
+        let format = if specimen.name.ends_with(".csv") { "csv" } else { "xlsx" };
+        for bytes in specimen.damaged() {
+            let mut bench = Bench::new();
+            let blob = bench.blob(&bytes);
+            match bench.call("sheets.import", map! { "book" => "Real", "format" => format, "blob" => blob }) {
+                Ok(_) => drop(bench.call("sheets.worksheets", map! { "book" => "Real" }).expect("it is there")),
+                Err(refusal) => {
+                    refused += 1;
+                    let codes = ["sheets/bad-xlsx", "sheets/bad-csv", "sheets/bad-name"];
+                    assert!(codes.contains(&&*refusal.code), "{}: {refusal}", specimen.name);
+                }
+            }
+        }
+    }
+    assert!(refused > specimens.len() * 4, "only {refused} were refused");
+}
+
 fn quoted(name: &str) -> String {
     format!("'{}'", name.replace('\'', "''"))
 }

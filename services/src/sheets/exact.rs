@@ -10,7 +10,7 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
-use super::cell::CellValue;
+use super::cell::{CellError, CellValue};
 
 /// Before a result that is text.
 const TEXT: char = '\u{fdd0}';
@@ -32,9 +32,20 @@ pub(super) fn formula(text: &str, value: &CellValue) -> (Formula, bool) {
     (Formula::new(text).set_result(result), is_marked)
 }
 
-/// Returns an error without a formula. It has a mark.
-pub(super) fn error(error: super::cell::CellError) -> Formula {
-    Formula::new(format!("={NO_FORMULA}")).set_result(format!("{ERROR}{error}"))
+/// Returns an error without a formula, or, for one that came after the parsers' lists, the formula that is nothing but this error: of a cell that holds
+/// an error that a parser does not know it tells the formula alone. It has a mark.
+pub(super) fn error(error: CellError) -> Formula {
+    let text = match error {
+        CellError::Null
+        | CellError::Division
+        | CellError::Value
+        | CellError::Reference
+        | CellError::Name
+        | CellError::Number
+        | CellError::NotAvailable => format!("={NO_FORMULA}"),
+        CellError::Spill | CellError::Circular | CellError::Calculation => format!("={error}"),
+    };
+    Formula::new(text).set_result(format!("{ERROR}{error}"))
 }
 
 /// Returns `text` with what looks like an escaped character (`_x0041_`; ECMA-376, 22.9.2.19) escaped itself, which the library forgets in results.
