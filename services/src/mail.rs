@@ -35,6 +35,7 @@ mod event;
 mod index;
 pub mod limits;
 mod lookup;
+mod mend;
 mod message;
 mod organise;
 mod parse;
@@ -45,6 +46,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod uuencode;
 mod write;
 
 use dayshift_engine::{

@@ -124,6 +124,12 @@ impl Office {
         &self.sheets
     }
 
+    /// Returns the calendars, for doors that show or export them.
+    #[must_use]
+    pub fn calendar(&self) -> &CalendarState {
+        &self.calendar
+    }
+
     /// Sends, replies or forwards with files attached: the files are read here, the message is written by the mail service.
     fn send(&self, call: &ToolCall, desk: &Desk, context: &Context<'_>) -> Result<Decision<OfficeEvent>, Rejection> {
         let mut attachments = Vec::new();

@@ -8,6 +8,7 @@
 mod a1;
 mod cell;
 mod event;
+mod exact;
 mod export;
 #[cfg(test)]
 mod file_tests;

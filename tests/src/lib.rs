@@ -1,5 +1,8 @@
 //! What the tests of the whole share: loading built-in scenarios and playing agents on them. Not a test itself.
 
+mod material;
+mod office;
+
 use std::sync::Arc;
 
 use dayshift_engine::{Head, Seed};
@@ -7,6 +10,9 @@ use dayshift_runs::{Library, Run};
 use dayshift_scenarios::{Scenario, built_in, built_in_names};
 use dayshift_services::Office;
 use dayshift_stores::{BranchId, MemoryStore};
+
+pub use material::{Material, Specimen, faults};
+pub use office::Bench;
 
 /// Returns all built-in scenarios.
 ///

@@ -3,20 +3,31 @@
 #![expect(clippy::disallowed_methods, reason = "a chore is no part of the core: it reads its environment")]
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 mod tidy;
 
-/// The packages that tests compare with.
-const PYTHON_PACKAGES: [&str; 3] = ["icalendar==7.3.2", "python-dateutil==2.9.0.post0", "recurring-ical-events==3.8.2"];
+/// The packages that tests compare with. The first two bring calendars along.
+const PYTHON_PACKAGES: [&str; 6] = [
+    "icalendar==7.3.2",
+    "recurring-ical-events==3.8.2",
+    "openpyxl==3.1.5",
+    "python-dateutil==2.9.0.post0",
+    "python-docx==1.2.0",
+    "python-pptx==1.0.2",
+];
+
+/// The packages whose source distributions bring material that tests read: mail, workbooks and documents. Not installed.
+const PYTHON_SOURCES: [&str; 5] =
+    ["flufl.bounce==6.0.0", "mail-parser==4.8.0", "pyexcel-xlsx==0.6.1", "python-docx==1.2.0", "python-pptx==1.0.2"];
 
 const USAGE: &str = "usage: cargo xtask COMMAND
 
   ci      formats, lints, tidies and tests everything, as continuous integration does
   tidy    checks the invariants that the compiler cannot see
-  python  installs the Python packages that tests compare with, into target/venv
-  fuzz [SECONDS]   runs every fuzz target for so long (default 60)";
+  python  installs the Python packages that tests compare with, and unpacks those that bring files to read, into target/venv
+  fuzz [SECONDS [TARGET]]   runs every fuzz target, or one, for so long (default 60)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -24,8 +35,9 @@ fn main() -> ExitCode {
         ["ci"] => ci(),
         ["tidy"] => tidy::check(&root()),
         ["python"] => python(),
-        ["fuzz"] => fuzz("60"),
-        ["fuzz", seconds] => fuzz(seconds),
+        ["fuzz"] => fuzz("60", None),
+        ["fuzz", seconds] => fuzz(seconds, None),
+        ["fuzz", seconds, target] => fuzz(seconds, Some(target)),
         _ => Err(USAGE.to_owned()),
     };
     match outcome {
@@ -57,34 +69,58 @@ fn ci() -> Result<(), String> {
     Ok(())
 }
 
-/// Installs what tests compare with into a virtual environment of its own, unless it is there.
+/// Installs what tests compare with into a virtual environment of its own, and unpacks what they read, unless that was done.
 fn python() -> Result<(), String> {
     let venv = root().join("target/venv");
     let interpreter = venv.join("bin/python");
-    let mut installed = Command::new(&interpreter);
-    installed.args(["-c", "import dateutil, icalendar, recurring_ical_events"]);
-    if installed.output().is_ok_and(|output| output.status.success()) {
-        return Ok(());
+    if !is_done(&venv.join("installed"), &PYTHON_PACKAGES) {
+        let mut make = Command::new("python3");
+        make.args(["-m", "venv"]).arg(&venv);
+        step("make a Python environment", make)?;
+        let mut install = Command::new(&interpreter);
+        install.args(["-m", "pip", "install", "--quiet"]).args(PYTHON_PACKAGES);
+        step("install Python packages", install)?;
+        done(&venv.join("installed"), &PYTHON_PACKAGES)?;
     }
-    let mut make = Command::new("python3");
-    make.args(["-m", "venv"]).arg(&venv);
-    step("make a Python environment", make)?;
-    let mut install = Command::new(&interpreter);
-    install.args(["-m", "pip", "install", "--quiet"]).args(PYTHON_PACKAGES);
-    step("install Python packages", install)
+    let sources = venv.join("sources");
+    if !is_done(&sources.join("unpacked"), &PYTHON_SOURCES) {
+        let mut download = Command::new(&interpreter);
+        download.args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest"]).arg(&sources);
+        download.args(PYTHON_SOURCES);
+        step("fetch the sources of Python packages", download)?;
+        let files = std::fs::read_dir(&sources).map_err(|error| format!("{}: {error}", sources.display()))?;
+        for file in files.flatten().map(|entry| entry.path()).filter(|path| path.extension() == Some("gz".as_ref())) {
+            let mut unpack = Command::new(&interpreter);
+            unpack.args(["-m", "tarfile", "--extract"]).arg(&file).arg(&sources);
+            step("unpack them", unpack)?;
+        }
+        done(&sources.join("unpacked"), &PYTHON_SOURCES)?;
+    }
+    Ok(())
 }
 
-/// Runs every fuzz target under libFuzzer. cargo-fuzz asks for a nightly compiler; `RUSTC_BOOTSTRAP` lets the stable one do.
-fn fuzz(seconds: &str) -> Result<(), String> {
+/// Returns whether `mark` says that this very list was dealt with.
+fn is_done(mark: &Path, list: &[&str]) -> bool {
+    std::fs::read_to_string(mark).is_ok_and(|text| text == list.join("\n"))
+}
+
+fn done(mark: &Path, list: &[&str]) -> Result<(), String> {
+    std::fs::write(mark, list.join("\n")).map_err(|error| format!("{}: {error}", mark.display()))
+}
+
+/// Runs every fuzz target, or the one called `only`, under libFuzzer. cargo-fuzz asks for a nightly compiler; `RUSTC_BOOTSTRAP` lets the stable one do.
+/// No sanitizer: our crates forbid `unsafe`, and without one the targets run on any toolchain, several times as fast.
+fn fuzz(seconds: &str, only: Option<&str>) -> Result<(), String> {
     if !cargo(["fuzz", "--version"]).output().is_ok_and(|output| output.status.success()) {
         step("install cargo-fuzz", cargo(["install", "cargo-fuzz", "--locked"]))?;
     }
     let listed = cargo(["fuzz", "list"]).output().map_err(|error| format!("cargo fuzz list: {error}"))?;
     let limit = format!("-max_total_time={seconds}");
-    for target in String::from_utf8_lossy(&listed.stdout).lines() {
+    for target in String::from_utf8_lossy(&listed.stdout).lines().filter(|target| only.is_none_or(|only| only == *target)) {
         let (found, seeds) = (format!("fuzz/corpus-work/{target}"), format!("fuzz/seeds/{target}"));
         std::fs::create_dir_all(root().join(&found)).map_err(|error| format!("{found}: {error}"))?;
-        let mut run = cargo(["fuzz", "run", target, &found, &seeds, "--", &limit]);
+        let mut run = cargo(["fuzz", "run", "--release", "--sanitizer", "none", "--codegen-units", "16", target]);
+        run.args([&found, &seeds]).args(["--", &limit, "-rss_limit_mb=2048", "-timeout=20"]);
         run.env("RUSTC_BOOTSTRAP", "1");
         step(&format!("fuzz {target}"), run)?;
     }

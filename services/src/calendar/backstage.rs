@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use chrono_tz::Tz;
 use dayshift_engine::{BlobId, Content, Context, Decision, Rejection, SmolStr, ToolCall, Value, map};
 
 use super::component::Component;
 use super::event::{CalendarEvent, Kept, Role};
 use super::limits::{CALENDARS_MAX, COMPONENT_BYTES_MAX, EXCEPTIONS_MAX, FILE_BYTES_MAX, LINE_BYTES_MAX};
 use super::lookup::{calendar_name, party};
-use super::moment::Zone;
 use super::parse::parse;
-use super::source::{File, PieceKind, SplitFault, split};
+use super::source::{File, PieceKind, SplitFault, split, tzids};
 use super::state::{CalendarState, Shelf};
 use super::write;
 use super::zones::Zones;
@@ -134,7 +134,9 @@ impl CalendarState {
             Some(head) => load(head)?.to_vec(),
             None => write::HEAD.as_bytes().to_vec(),
         };
-        missing_zones(shelf).iter().for_each(|text| out.extend_from_slice(text.as_bytes()));
+        for text in missing_zones(shelf, &mut load)? {
+            out.extend_from_slice(text.as_bytes());
+        }
         for content in pieces.into_values() {
             out.extend_from_slice(&load(content)?);
         }
@@ -146,8 +148,11 @@ impl CalendarState {
     }
 }
 
-/// Returns the VTIMEZONEs of the zones that events written here use and no piece of a file defines.
-fn missing_zones(shelf: &Shelf) -> Vec<String> {
+/// Returns the VTIMEZONEs of the zones that lines of events written here name and no piece of a file defines.
+fn missing_zones<E>(
+    shelf: &Shelf,
+    load: &mut impl FnMut(&Content) -> Result<Arc<[u8]>, E>,
+) -> Result<Vec<String>, E> {
     let defined: Vec<&str> = shelf
         .kept
         .peek_all()
@@ -156,21 +161,19 @@ fn missing_zones(shelf: &Shelf) -> Vec<String> {
             Role::Head | Role::Other | Role::Tail => None,
         })
         .collect();
-    let mut used: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
+    let mut used: BTreeMap<SmolStr, (i64, i64)> = BTreeMap::new();
     let components = shelf.events.peek_all().flat_map(|(_, series)| series.components.iter());
     // A file that came in without a definition goes out without one: only what was written here is completed.
     for component in components.filter(|component| component.is_ours) {
-        for moment in [&component.start, &component.end] {
-            if let Zone::Named(tz) = &moment.zone
-                && !defined.contains(&tz.name())
-            {
-                let at = moment.rough_instant();
-                let range = used.entry(tz.name()).or_insert((at, at));
-                *range = (range.0.min(at), range.1.max(at));
-            }
+        // A file may call a zone by another name than the database: what counts is the name in the line.
+        let named = tzids(&load(&component.source)?);
+        for id in named.into_iter().filter(|id| !defined.contains(&id.as_str()) && id.parse::<Tz>().is_ok()) {
+            let (one, other) = (component.start.rough_instant(), component.end.rough_instant());
+            let range = used.entry(id).or_insert((one, one));
+            *range = (range.0.min(one).min(other), range.1.max(one).max(other));
         }
     }
-    used.into_iter().filter_map(|(name, (first, last))| write::zone(name, first, last)).collect()
+    Ok(used.into_iter().filter_map(|(name, (first, last))| write::zone(&name, first, last)).collect())
 }
 
 /// A file on its way in.

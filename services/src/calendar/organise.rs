@@ -12,7 +12,7 @@ use super::moment::Moment;
 use super::source::edit;
 use super::split::{Split, split_at};
 use super::state::CalendarState;
-use super::update::{Scope, exception, rewritten, with_exception};
+use super::update::{Scope, exception, name, rewritten, with_exception};
 use super::write;
 use crate::service::Desk;
 
@@ -140,7 +140,9 @@ fn with_answer(
     }
     let bytes = context.load(&component.source)?;
     let needle = me.to_lowercase();
-    let changed = edit(&bytes, "", |line| {
+    let mut named = Changes::default();
+    name(&mut named, &bytes, &found.uid);
+    let changed = edit(&named.apply(&bytes), "", |line| {
         let is_mine = line.name == "ATTENDEE"
             && String::from_utf8_lossy(&super::source::unfold(line.bytes))
                 .to_lowercase()

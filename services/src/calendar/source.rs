@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use dayshift_engine::SmolStr;
+
 use super::limits::COMPONENT_DEPTH_MAX;
 
 /// What a piece of a file is.
@@ -158,6 +160,41 @@ pub(crate) fn unfold(line: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Returns the time zones that the lines of a component name (TZID), each once.
+pub(crate) fn tzids(component: &[u8]) -> Vec<SmolStr> {
+    let mut found = Vec::new();
+    for line in lines(component) {
+        let text = unfold(line.bytes);
+        for parameter in parameters(&text) {
+            let Some((name, value)) = parameter.split_once('=') else { continue };
+            let value = SmolStr::from(value.trim_matches('"'));
+            if name.trim().eq_ignore_ascii_case("TZID") && !found.contains(&value) {
+                found.push(value);
+            }
+        }
+    }
+    found
+}
+
+/// Returns the parameters of an unfolded line. Quoted values may hold the signs that separate others.
+fn parameters(line: &[u8]) -> Vec<&str> {
+    let (mut is_quoted, mut start, mut found) = (false, None, Vec::new());
+    for (at, byte) in line.iter().enumerate() {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            b':' | b';' if !is_quoted => {
+                found.extend(start.and_then(|start| std::str::from_utf8(&line[start..at]).ok()));
+                start = Some(at + 1);
+                if *byte == b':' {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
 fn physical_lines(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -223,6 +260,12 @@ mod tests {
         let expected = "BEGIN:VEVENT\r\nUID:1\r\nSUMMARY:c\r\nX-NEW:1\r\nBEGIN:VALARM\r\nSUMMARY:no\r\nEND:VALARM\r\nEND:VEVENT\r\n";
         assert_eq!(String::from_utf8_lossy(&edited), expected);
         assert_eq!(edit(event, "", |_| None), event);
+    }
+
+    #[test]
+    fn the_zones_that_lines_name_are_found() {
+        let event = b"BEGIN:VEVENT\r\nDTSTART;X=\"a:b;TZID=No\";TZID=Europe/Ber\r\n lin:20260101T000000\r\nDTEND;tzid=\"Own; Zone\":2\r\nSUMMARY:x;TZID=No:y\r\nEXDATE;TZID=Europe/Berlin:3\r\nEND:VEVENT\r\n";
+        assert_eq!(tzids(event), ["Europe/Berlin", "Own; Zone"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::draft::Changes;
 use super::lookup::{Found, reread};
 use super::moment::{DAY_SECONDS, Moment, Zone};
 use super::rule::Rule;
-use super::update::{in_zone, stamp};
+use super::update::{in_zone, name, stamp};
 use super::write;
 
 /// A series, cut.
@@ -61,6 +61,7 @@ pub(crate) fn split_at(
     let zones = found.shelf.zones();
     let bytes = context.load(&master.source)?;
     stamp(&mut earlier, master.sequence + 1, context);
+    name(&mut earlier, &bytes, &found.uid);
     let mut before = vec![reread(earlier.apply(&bytes), master.place, &zones, context)?];
     let mut after = Vec::new();
     let (kept, moved): (Vec<&Component>, Vec<&Component>) =

@@ -355,7 +355,16 @@ pub(crate) fn rewritten(
 ) -> Result<Component, Rejection> {
     stamp(&mut changes, component.sequence + 1, context);
     let bytes = context.load(&component.source)?;
+    name(&mut changes, &bytes, &found.uid);
     reread(changes.apply(&bytes), component.place, &found.shelf.zones(), context)
+}
+
+/// Sets the UID of a component that came in without one: what it got was made of its bytes, which change now.
+pub(crate) fn name(changes: &mut Changes, component: &[u8], uid: &SmolStr) {
+    let is_named = super::source::lines(component).iter().any(|line| line.depth == 1 && line.name == "UID");
+    if !is_named {
+        changes.set("UID", write::text(ICalendarProperty::Uid, uid));
+    }
 }
 
 /// Sets what every change of an event sets.

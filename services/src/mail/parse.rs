@@ -10,13 +10,16 @@ use mail_parser::decoders::quoted_printable::quoted_printable_decode;
 use mail_parser::{Address, DateTime, Encoding, HeaderValue, MessageParser, MessagePart, MimeHeaders, PartType};
 
 use super::address::normal;
+use super::mend::mended;
+use super::uuencode;
 use super::limits::{NESTED_MESSAGES_MAX, PARTS_LISTED_MAX, REFERENCES_MAX, SUBJECT_BYTES_MAX, TEXT_KEPT_BYTES_MAX};
 use super::message::{Mailbox, Message, Part};
 
 /// Returns what can be understood of a message's `bytes`, which rest in `source`.
 pub(crate) fn parse(bytes: &[u8], source: Content) -> Message {
     let identity = source.id();
-    let Some(parsed) = structure(bytes) else { return unreadable(bytes, source, identity) };
+    let mended = mended(bytes);
+    let Some(parsed) = structure(&mended) else { return unreadable(bytes, source, identity) };
     let text = body_text(&parsed);
     let text_bytes = text.len() as u64;
     let id = parsed.message_id().map(clean_id).filter(|id| !id.is_empty());
@@ -50,12 +53,13 @@ pub(crate) fn parse(bytes: &[u8], source: Content) -> Message {
 
 /// Returns the whole body of a message as plain text with bare line feeds.
 pub(crate) fn whole_text(bytes: &[u8]) -> String {
-    structure(bytes).map_or_else(|| unix_lines(&String::from_utf8_lossy(bytes)), |parsed| body_text(&parsed))
+    structure(&mended(bytes)).map_or_else(|| unix_lines(&String::from_utf8_lossy(bytes)), |parsed| body_text(&parsed))
 }
 
 /// Returns the HTML body of a message, if it has one.
 pub(crate) fn html_body(bytes: &[u8]) -> Option<String> {
-    let parsed = structure(bytes)?;
+    let mended = mended(bytes);
+    let parsed = structure(&mended)?;
     parsed
         .html_bodies()
         .find_map(|part| if let PartType::Html(html) = &part.body { Some(html.to_string()) } else { None })
@@ -63,23 +67,30 @@ pub(crate) fn html_body(bytes: &[u8]) -> Option<String> {
 
 /// Returns the decoded content of the attachment at `index`, counted from 0.
 pub(crate) fn attachment(bytes: &[u8], index: usize) -> Option<Vec<u8>> {
-    let parsed = structure(bytes)?;
+    let mended = mended(bytes);
+    let parsed = structure(&mended)?;
     parsed.attachments().nth(index).map(|part| content(bytes, part).into_owned())
 }
 
-/// Returns the headers in their order, unfolded, as text; bytes that are not UTF-8 are replaced.
+/// Returns the headers in their order, unfolded, as text; bytes that are not UTF-8 are replaced. The envelope line with which mailbox files begin a
+/// message (`From address date`) is none.
 pub(crate) fn headers(bytes: &[u8]) -> Vec<(String, String)> {
-    let Some(parsed) = guarded(|| MessageParser::new().default_header_raw().parse_headers(bytes)) else {
+    let mended = mended(bytes);
+    let Some(parsed) = guarded(|| MessageParser::new().default_header_raw().parse_headers(&*mended)) else {
         return Vec::new();
     };
     let Some(root) = parsed.parts.first() else { return Vec::new() };
-    let value = |from: u32, to: u32| {
+    let text = |from: u32, to: u32| {
         let raw = bytes.get(from as usize..to as usize).unwrap_or_default();
         String::from_utf8_lossy(raw).replace(['\r', '\n'], "").trim().to_owned()
     };
-    root.headers
-        .iter()
-        .map(|header| (header.name().to_owned(), value(header.offset_start, header.offset_end)))
+    let fields = root.headers.iter().filter(|header| header.offset_field > 0 || !bytes.starts_with(b"From "));
+    fields
+        .map(|header| {
+            // As it was sent, not as the parser spells it.
+            let name = text(header.offset_field, header.offset_start);
+            (name.trim_end_matches(':').trim_end().to_owned(), text(header.offset_start, header.offset_end))
+        })
         .collect()
 }
 
@@ -226,6 +237,10 @@ fn made_up_name(index: usize, part: &MessagePart<'_>, media_type: &str) -> Strin
 /// its charset makes of it.
 fn content<'a>(raw: &'a [u8], part: &'a MessagePart<'_>) -> Cow<'a, [u8]> {
     let own = raw.get(part.offset_body as usize..part.offset_end as usize).unwrap_or_default();
+    let is_uuencoded = part.content_transfer_encoding().is_some_and(uuencode::is_named);
+    if let Some(bytes) = is_uuencoded.then(|| uuencode::decoded(own)).flatten() {
+        return bytes.into();
+    }
     match &part.body {
         PartType::Message(_) if part.encoding == Encoding::None => own.into(),
         PartType::Message(message) => message.raw_message.as_ref().into(),

@@ -2,10 +2,11 @@
 //! same bytes; one that was imported and not changed gives the bytes that it came from.
 
 use dayshift_engine::{Collection, Looking, Rejection};
-use rust_xlsxwriter::{DocProperties, ExcelDateTime, Format, Formula, Workbook, Worksheet, XlsxError};
+use rust_xlsxwriter::{DocProperties, ExcelDateTime, Format, Workbook, Worksheet, XlsxError};
 
 use super::a1::{Area, CellRef, qualified};
 use super::cell::{Cell, CellValue};
+use super::exact;
 use super::format::formatted;
 use super::state::{Book, SheetsState};
 
@@ -44,7 +45,11 @@ impl SheetsState {
             book.scan_all(looking);
             return looking.load(&source.content).map(|bytes| bytes.to_vec());
         }
-        write_xlsx(book, looking).map_err(|error| cannot_export(&error.to_string()))
+        let (file, is_marked) = write_xlsx(book, looking).map_err(|error| cannot_export(&error.to_string()))?;
+        if !is_marked {
+            return Ok(file);
+        }
+        exact::unmarked(&file).map_err(|error| cannot_export(&error.to_string()))
     }
 }
 
@@ -77,8 +82,10 @@ fn write_csv(cells: &Collection<CellRef, Cell>, looking: &Looking<'_>) -> Result
     writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))
 }
 
-fn write_xlsx(book: &Book, looking: &Looking<'_>) -> Result<Vec<u8>, XlsxError> {
+/// Returns the file, and whether there are marks in it ([`exact`]).
+fn write_xlsx(book: &Book, looking: &Looking<'_>) -> Result<(Vec<u8>, bool), XlsxError> {
     let mut file = Workbook::new();
+    let mut is_marked = false;
     // Otherwise the library asks the host for the time.
     let created = ExcelDateTime::from_timestamp(looking.time.as_millis().div_euclid(1_000))?;
     file.set_properties(&DocProperties::new().set_creation_datetime(&created));
@@ -95,7 +102,7 @@ fn write_xlsx(book: &Book, looking: &Looking<'_>) -> Result<Vec<u8>, XlsxError> 
         }
         let cells = book.cells.get(name).into_iter().flat_map(|cells| cells.scan(looking.frame));
         for (at, cell) in cells {
-            write_cell(sheet, *at, cell)?;
+            is_marked |= write_cell(sheet, *at, cell)?;
         }
     }
     for (name, range) in book.names.scan(looking.frame) {
@@ -103,7 +110,7 @@ fn write_xlsx(book: &Book, looking: &Looking<'_>) -> Result<Vec<u8>, XlsxError> 
         let area = if range.area.is_cell() { locked(first) } else { format!("{}:{}", locked(first), locked(last)) };
         file.define_name(name.0.as_str(), &format!("={}", qualified(&range.worksheet, &area)))?;
     }
-    file.save_to_buffer()
+    Ok((file.save_to_buffer()?, is_marked))
 }
 
 /// Returns `$C$4`.
@@ -113,34 +120,24 @@ fn locked(at: CellRef) -> String {
     format!("${}${}", &text[..letters], &text[letters..])
 }
 
-fn write_cell(sheet: &mut Worksheet, at: CellRef, cell: &Cell) -> Result<(), XlsxError> {
+/// Writes a cell, and returns whether it has a mark.
+fn write_cell(sheet: &mut Worksheet, at: CellRef, cell: &Cell) -> Result<bool, XlsxError> {
     let (row, column) = (at.row, at.column as u16);
     let format =
         if cell.format.is_empty() { Format::new() } else { Format::new().set_num_format(cell.format.as_str()) };
-    if let Some(formula) = cell.formula() {
-        let result = match &cell.value {
-            CellValue::Number(number) => number.to_string(),
-            CellValue::Bool(truth) => if *truth { "TRUE" } else { "FALSE" }.to_owned(),
-            CellValue::Text(text) => text.to_string(),
-            CellValue::Error(error) => error.as_str().to_owned(),
-            CellValue::Empty => String::new(),
-        };
-        let formula = Formula::new(formula).set_result(result);
+    if let Some(text) = cell.formula() {
+        let (formula, is_marked) = exact::formula(text, &cell.value);
         sheet.write_formula_with_format(row, column, formula, &format)?;
-        return Ok(());
+        return Ok(is_marked);
     }
     match &cell.value {
         CellValue::Number(number) => sheet.write_number_with_format(row, column, *number, &format)?,
         CellValue::Text(text) => sheet.write_string_with_format(row, column, text.as_str(), &format)?,
         CellValue::Bool(truth) => sheet.write_boolean_with_format(row, column, *truth, &format)?,
-        // The format has no error values of its own outside of formulas that the library writes.
-        CellValue::Error(error) => {
-            let formula = Formula::new(format!("={error}")).set_result(error.as_str());
-            sheet.write_formula_with_format(row, column, formula, &format)?
-        }
+        CellValue::Error(error) => sheet.write_formula_with_format(row, column, exact::error(*error), &format)?,
         CellValue::Empty => sheet.write_blank(row, column, &format)?,
     };
-    Ok(())
+    Ok(matches!(cell.value, CellValue::Error(_)))
 }
 
 fn no_worksheet() -> Rejection {

@@ -112,6 +112,44 @@ fn a_changed_workbook_survives_going_out_and_coming_in() {
 }
 
 #[test]
+fn what_a_formula_came_to_keeps_its_kind_in_a_file() {
+    let mut bench = bench();
+    let cells = row!["=TEXT(5,\"0\")", "=\"TRUE\"", "=\"#N/A\"", "=1/0", "=E1", "=\"1e3\"&\"\"", "=A1=B1", "#N/A", "#SPILL!", "=\"_x0041_\"&\"\"", "_x0041_"];
+    write(&mut bench, "A1", rows([cells]), "user").expect("written");
+    let values = r##"[["5","TRUE","#N/A","#DIV/0!","#CIRC!","1e3",false,"#N/A","#SPILL!","_x0041_","_x0041_"]]"##;
+    assert_eq!(shown(&mut bench, "Ledger", "A1:K1", "values"), values);
+    let bytes = export_xlsx(&bench, "Ledger").expect("exported");
+    import(&mut bench, "Again", "xlsx", &bytes).expect("imported");
+    let cells = |book: &str| -> Vec<CellValue> {
+        bench.service.contents[book].cells["Sheet1"].peek_all().map(|(_, cell)| cell.value.clone()).collect()
+    };
+    assert_eq!(cells("Ledger"), cells("Again"));
+    // An error that stands alone is no formula.
+    assert_eq!(shown(&mut bench, "Again", "H1", "formulas"), r##"[["#N/A"]]"##);
+    let xml = part(&bytes, "xl/worksheets/sheet1.xml").expect("a worksheet");
+    assert!(xml.contains(r#"t="e"><v>#N/A</v>"#) && !xml.contains(['\u{fdd0}', '\u{fdd1}', '\u{fdd2}']), "{xml}");
+}
+
+#[test]
+fn formats_that_a_file_names_by_number_are_known() {
+    use super::import::currency_format;
+    for id in 5..=8 {
+        let code = currency_format(id).expect("a format");
+        assert!(is_known_format(code), "{code}");
+    }
+    assert_eq!(currency_format(9), None);
+}
+
+/// Returns the text of one part of an XLSX file.
+fn part(file: &[u8], name: &str) -> Option<String> {
+    use std::io::Read as _;
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(file)).ok()?;
+    let mut text = String::new();
+    archive.by_name(name).ok()?.read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+#[test]
 fn the_same_workbook_gives_the_same_bytes() {
     let mut bench = bench();
     write(&mut bench, "A1", rows([row!["5%", "2026-03-16", "=A1*2"]]), "user").expect("written");

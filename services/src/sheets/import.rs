@@ -181,8 +181,9 @@ impl File {
     /// Reads one worksheet, in passes over its stream instead of a dense table: a file may fill the first and the last cell alone.
     fn xlsx_sheet(&mut self, xlsx: &mut XlsxFile<'_>, name: &str) -> Result<Sheet, Rejection> {
         let mut cells = BTreeMap::new();
-        self.xlsx_values(xlsx, name, &mut cells).map_err(Fault::into_rejection)?;
+        let unknown = self.xlsx_values(xlsx, name, &mut cells).map_err(Fault::into_rejection)?;
         self.xlsx_formulas(xlsx, name, &mut cells).map_err(Fault::into_rejection)?;
+        give_unknown_errors(&mut cells, unknown);
         self.xlsx_formats(xlsx, name, &mut cells).map_err(Fault::into_rejection)?;
         let merged = xlsx.merge_cells_by_sheet_name(name).map_err(|error| bad_xlsx(&error))?;
         let merged = merged.iter().map(|area| Ok(Area { first: place(area.start)?, last: place(area.end)? }));
@@ -191,10 +192,28 @@ impl File {
         Ok(Sheet { name: worksheet_name(name)?, cells: cells.into_values().collect(), merged })
     }
 
-    fn xlsx_values(&mut self, xlsx: &mut XlsxFile<'_>, name: &str, cells: &mut Cells) -> Result<(), Fault> {
+    /// Reads the values. Returns the errors in cells that the parser does not know and whose places it does not tell, in order.
+    fn xlsx_values(
+        &mut self,
+        xlsx: &mut XlsxFile<'_>,
+        name: &str,
+        cells: &mut Cells,
+    ) -> Result<Vec<CellError>, Fault> {
         let shift = if xlsx.has_1904_epoch() { DATES_1904_DAYS } else { 0.0 };
         let mut reader = xlsx.worksheet_cells_reader(name)?;
-        while let Some(cell) = reader.next_cell()? {
+        let mut unknown = Vec::new();
+        loop {
+            let cell = match reader.next_cell() {
+                Ok(Some(cell)) => cell,
+                Ok(None) => return Ok(unknown),
+                // An error that came after the parser's list, as #SPILL!. The parser goes on behind it.
+                Err(XlsxError::CellError(error)) => {
+                    self.count(0)?;
+                    unknown.push(error.parse().unwrap_or(CellError::NotAvailable));
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
             let value = xlsx_value(cell.get_value(), shift);
             if value == CellValue::Empty {
                 continue;
@@ -203,7 +222,6 @@ impl File {
             let at = place(cell.get_position())?;
             cells.insert(at, CellWritten { at, value, format: Some(SmolStr::default()), input: None });
         }
-        Ok(())
     }
 
     fn xlsx_formulas(&mut self, xlsx: &mut XlsxFile<'_>, name: &str, cells: &mut Cells) -> Result<(), Fault> {
@@ -220,7 +238,7 @@ impl File {
             }
             self.count_text(formula.len())?;
             // Files mark functions that came after the format was made.
-            let text = format!("={}", formula.replace("_xlfn.", "").replace("_xlws.", ""));
+            let text = format!("={}", plain_functions(formula));
             let blank = || CellWritten { at, value: CellValue::Empty, format: Some(SmolStr::default()), input: None };
             cells.entry(at).or_insert_with(blank).input =
                 Some(Input::Formula { text: text.into(), reads: Vec::new(), volatile: false });
@@ -308,6 +326,28 @@ impl File {
         }
         Ok(events)
     }
+}
+
+/// Gives errors whose places were not told to the formulas that came to nothing. Programs write what every formula came to, so these are the ones.
+fn give_unknown_errors(cells: &mut Cells, unknown: Vec<CellError>) {
+    let blank = |cell: &&mut CellWritten| cell.value == CellValue::Empty && cell.input.is_some();
+    for (cell, error) in cells.values_mut().filter(blank).zip(unknown) {
+        cell.value = CellValue::Error(error);
+    }
+}
+
+/// Returns `formula` without the marks of functions that came after the format was made, and these functions in capitals: LibreOffice leaves the name
+/// of one that it does not know in small letters.
+fn plain_functions(formula: &str) -> String {
+    let mut parts = formula.split("_xlfn.");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let part = part.strip_prefix("_xlws.").unwrap_or(part);
+        let length = part.find(|sign: char| !sign.is_ascii_alphanumeric() && sign != '.').unwrap_or(part.len());
+        plain.push_str(&part[..length].to_ascii_uppercase());
+        plain.push_str(&part[length..]);
+    }
+    plain
 }
 
 fn blob(text: &str, context: &Context<'_>) -> Result<Arc<[u8]>, Rejection> {
@@ -405,9 +445,22 @@ fn cut(text: &str) -> SmolStr {
 }
 
 fn number_format(style: &calamine::Style) -> Option<SmolStr> {
-    let code = &style.number_format.as_ref()?.format_code;
+    let format = style.number_format.as_ref()?;
+    let code = format.format_id.and_then(currency_format).unwrap_or(&format.format_code);
     let is_plain = code.is_empty() || code.eq_ignore_ascii_case("general") || code.len() > FORMAT_BYTES_MAX;
-    (!is_plain).then(|| code.as_str().into())
+    (!is_plain).then(|| code.into())
+}
+
+/// Returns the formats that files name by number and the parser does not know: amounts in the currency of the place, which are dollars here as in
+/// the programs that write them.
+pub(super) fn currency_format(id: u32) -> Option<&'static str> {
+    match id {
+        5 => Some(r##""$"#,##0_);("$"#,##0)"##),
+        6 => Some(r##""$"#,##0_);[Red]("$"#,##0)"##),
+        7 => Some(r##""$"#,##0.00_);("$"#,##0.00)"##),
+        8 => Some(r##""$"#,##0.00_);[Red]("$"#,##0.00)"##),
+        _ => None,
+    }
 }
 
 fn place((row, column): (u32, u32)) -> Result<CellRef, Rejection> {
