@@ -59,6 +59,7 @@ mod block;
 mod date;
 mod event;
 mod filter;
+mod folded;
 mod formula;
 mod markdown;
 mod matching;
@@ -100,6 +101,7 @@ pub use schema::{NAME_BYTES_MAX, OPTIONS_MAX, PROPERTIES_MAX};
 pub use search::{SEARCH_RESULTS_DEFAULT, SEARCH_RESULTS_MAX};
 
 use self::block::Content;
+use self::folded::Folded;
 use self::scene::Scene;
 use self::schema::Schema;
 use self::table::{Stamps, Table};
@@ -117,6 +119,8 @@ pub struct KnowledgeState {
     children: Collection<ChildrenOf, Children>,
     /// Derived: what each id stands for.
     nodes: OrdMap<SmolStr, Node>,
+    /// Derived: what a search can find.
+    folded: Folded,
     positions: u64,
 }
 
@@ -173,6 +177,7 @@ impl KnowledgeState {
             tables: OrdMap::new(),
             children: Collection::ungraded("knowledge:"),
             nodes: OrdMap::new(),
+            folded: Folded::default(),
             positions: 0,
         }
     }
@@ -306,6 +311,7 @@ impl Service for KnowledgeState {
     }
 
     fn apply(&mut self, event: KnowledgeEvent, applying: &mut Applying<'_>) {
+        let touched = folded::touched(&event);
         match event {
             KnowledgeEvent::PageCreated { id, title, parent, blocks, by } => {
                 let position = self.next_position();
@@ -353,6 +359,7 @@ impl Service for KnowledgeState {
                 self.touch(applying, &id, &by);
             }
         }
+        touched.iter().for_each(|id| self.fold_text(id));
     }
 
     fn query(&self, verb: &str, arguments: &Value, desk: &Desk, looking: &Looking<'_>) -> Result<Value, Rejection> {

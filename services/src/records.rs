@@ -86,6 +86,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod whole;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

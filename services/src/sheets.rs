@@ -21,6 +21,7 @@ mod locate;
 mod question;
 mod read;
 mod recalculate;
+mod shown;
 mod state;
 mod structure;
 #[cfg(test)]

@@ -353,11 +353,16 @@ impl<'a> Compute<'a> {
             }
             let Value::Text(id) = id else { continue };
             let there = match frame {
-                Some(frame) => target.table.archived(frame, id),
-                None => target.table.archived_unnoted(id),
+                Some(frame) => {
+                    (target.table.archived(frame, id) == Some(false)).then_some(Subject { id, whole: None })
+                }
+                None => {
+                    let row = target.table.peek_row(id).filter(|row| !row.archived);
+                    row.map(|row| Subject { id, whole: Some(row) })
+                }
             };
-            if there == Some(false) {
-                let value = self.value(target, Subject { id, whole: None }, target_place, depth + 1);
+            if let Some(there) = there {
+                let value = self.value(target, there, target_place, depth + 1);
                 match value.get("error").and_then(Value::as_text) {
                     Some(fault) => return Err(fault.to_owned()),
                     None => values.push(value),

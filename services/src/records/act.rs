@@ -11,6 +11,7 @@ use super::event::{NewRow, RecordsEvent};
 use super::kind::{FieldKind, is_empty};
 use super::scene::{Found, Scene};
 use super::schema::{Action, ActionEffect, Field};
+use super::whole::Row;
 
 /// What an action has led to so far.
 #[derive(Default)]
@@ -215,15 +216,9 @@ fn unreferenced(scene: &Scene<'_>, table: Found<'_>, id: &SmolStr) -> Result<(),
             continue;
         }
         let positions: Vec<usize> = fields.iter().filter_map(|field| other.schema().position(&field.name)).collect();
-        let mut holder = None;
-        other.rows.scan(scene.frame, |row| {
-            let points = |position: &usize| row.value(*position).as_text() == Some(id);
-            if positions.iter().any(points) && !(name == *target && row.id == id) {
-                holder = Some(row.id);
-                return std::ops::ControlFlow::Break(());
-            }
-            std::ops::ControlFlow::Continue(())
-        });
+        let points = |row: &Row| positions.iter().any(|position| row.value(*position).as_text() == Some(id));
+        let holder = other.rows.scan(scene.frame).find(|row| points(row) && !(name == *target && row.id == *id));
+        let holder = holder.map(|row| &row.id);
         if let Some(holder) = holder {
             other.rows.has(scene.frame, holder);
             return Err(Rejection::new(

@@ -191,7 +191,7 @@ fn dangling(scene: &Scene<'_>, table: Found<'_>, problems: &mut Vec<String>) {
             problems.push(format!("{}.{} refers to a table '{target}' that is not there", schema.name, field.name));
             continue;
         };
-        table.rows.scan(scene.frame, |row| {
+        for row in table.rows.scan(scene.frame) {
             if let Value::Text(id) = row.value(position)
                 && !target_table.rows.has(scene.frame, id)
             {
@@ -200,7 +200,6 @@ fn dangling(scene: &Scene<'_>, table: Found<'_>, problems: &mut Vec<String>) {
                     schema.name, field.name, row.id
                 ));
             }
-            std::ops::ControlFlow::Continue(())
-        });
+        }
     }
 }

@@ -94,7 +94,7 @@ impl<'a> Work<'a> {
         let seed = context.stream("sheets/random").next_u64();
         Self {
             before: book,
-            after: book.clone(),
+            after: book.for_trial(),
             surroundings: Surroundings::new(now, offset, seed),
             context,
             changed: BTreeSet::new(),

@@ -14,6 +14,7 @@ use super::a1::{Area, CellRef};
 use super::cell::{Cell, CellValue, Input};
 use super::event::{CellWritten, SheetsEvent};
 use super::index::FormulaIndex;
+use super::shown::ShownIndex;
 
 /// How many workbooks there may be.
 pub const BOOKS_MAX: usize = 1_000;
@@ -97,6 +98,8 @@ pub(super) struct Book {
     /// The cells of each worksheet, by its exact name.
     pub(super) cells: OrdMap<SmolStr, Collection<CellRef, Cell>>,
     pub(super) formulas: FormulaIndex,
+    /// What the cells of each worksheet show; nothing on a fork on which a change is only tried.
+    shown: Option<OrdMap<SmolStr, ShownIndex>>,
     pub(super) source: Option<Source>,
 }
 
@@ -202,8 +205,19 @@ impl Book {
             names: Collection::new(format!("sheets:{name}/names/")),
             cells: OrdMap::new(),
             formulas: FormulaIndex::default(),
+            shown: Some(OrdMap::new()),
             source: None,
         }
+    }
+
+    /// Returns a fork on which a change can be tried. What its cells show is not kept.
+    pub(super) fn for_trial(&self) -> Self {
+        Self { shown: None, ..self.clone() }
+    }
+
+    /// Returns what the cells of a worksheet show, without noting a read.
+    pub(super) fn shown(&self, worksheet: &SmolStr) -> Option<&ShownIndex> {
+        self.shown.as_ref()?.get(worksheet)
     }
 
     /// Returns the worksheets in the order in which they stand, without noting a read.
@@ -260,12 +274,20 @@ impl Book {
         let prefix = self.cells_prefix(worksheet);
         self.worksheets.insert(applying, Name(worksheet.clone()), entry);
         self.cells.insert(worksheet.clone(), Collection::new(prefix));
+        if let Some(shown) = &mut self.shown {
+            shown.insert(worksheet.clone(), ShownIndex::default());
+        }
     }
 
     fn rename_worksheet(&mut self, worksheet: &SmolStr, to: &SmolStr, applying: &mut Applying<'_>) {
         let Some(entry) = self.worksheets.remove(applying, &Name(worksheet.clone())) else { return };
         let Some(mut cells) = self.cells.remove(worksheet) else { return };
         self.put_worksheet(to, entry, applying);
+        if let Some(shown) = &mut self.shown
+            && let Some(index) = shown.remove(worksheet)
+        {
+            shown.insert(to.clone(), index);
+        }
         let all: Vec<(CellRef, Cell)> = cells.peek_all().map(|(at, cell)| (*at, cell.clone())).collect();
         for (at, mut cell) in all {
             self.formulas.remove(worksheet, at, cell.precedents());
@@ -297,6 +319,9 @@ impl Book {
             }
         }
         self.worksheets.remove(applying, &Name(worksheet.clone()));
+        if let Some(shown) = &mut self.shown {
+            shown.remove(worksheet);
+        }
         let named = self.names.peek_all().filter(|(_, range)| range.worksheet == *worksheet);
         let named: Vec<Name> = named.map(|(name, _)| name.clone()).collect();
         for name in named {
@@ -306,6 +331,7 @@ impl Book {
 
     pub(super) fn write(&mut self, worksheet: &SmolStr, cells: Vec<CellWritten>, applying: &mut Applying<'_>) {
         let Some(all) = self.cells.get_mut(worksheet) else { return };
+        let mut shown = self.shown.as_mut().and_then(|shown| shown.get_mut(worksheet));
         for written in cells {
             let at = written.at;
             let old = all.peek(&at);
@@ -314,6 +340,9 @@ impl Book {
             }
             let format = written.format.or_else(|| old.map(|old| old.format.clone())).unwrap_or_default();
             let cell = Cell { value: written.value, format, input: written.input.map(Arc::new) };
+            if let Some(shown) = &mut shown {
+                shown.set(at, &cell);
+            }
             if cell.is_blank() && cell.format.is_empty() {
                 all.remove(applying, &at);
                 continue;
@@ -325,8 +354,12 @@ impl Book {
 
     fn clear(&mut self, worksheet: &SmolStr, area: Area, applying: &mut Applying<'_>) {
         let Some(all) = self.cells.get_mut(worksheet) else { return };
+        let mut shown = self.shown.as_mut().and_then(|shown| shown.get_mut(worksheet));
         let found: Vec<(CellRef, SmolStr)> = cells_in(all, area).map(|(at, cell)| (at, cell.format.clone())).collect();
         for (at, format) in found {
+            if let Some(shown) = &mut shown {
+                shown.remove(at);
+            }
             if let Some(old) = all.peek(&at) {
                 self.formulas.remove(worksheet, at, old.precedents());
             }

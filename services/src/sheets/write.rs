@@ -6,6 +6,7 @@ use super::a1::{Area, CellRef, GRID_COLUMNS_MAX, GRID_ROWS_MAX};
 use super::cell::{CELL_TEXT_BYTES_MAX, CellValue, FORMULA_BYTES_MAX, Input};
 use super::event::{CellWritten, SheetsEvent};
 use super::locate::Located;
+use super::shown::ShownIndex;
 use super::state::{SheetsState, cells_in};
 use super::typed::{Typed, typed};
 use crate::service::Desk;
@@ -172,11 +173,12 @@ impl Located<'_> {
     /// table that is the range's first cell; nothing if the grid ends there.
     fn below_table(&self) -> Option<CellRef> {
         let Some(last) = self.last_filled() else { return Some(self.area.first) };
+        let shown = self.book.shown(self.worksheet)?;
         let (bottom, left) = if self.area.is_open() {
-            (last.row, self.block_left(last.row))
+            (last.row, self.block_left(shown, last.row))
         } else {
-            let first = self.first_filled(last.row)?;
-            let region = self.region(Area { first, last });
+            let first = shown.first_in_row(last.row, self.area.first.column, self.area.last.column)?;
+            let region = shown.region(Area { first, last });
             (region.last.row, region.first.column)
         };
         CellRef::new(bottom + 1, left)
@@ -189,48 +191,12 @@ impl Located<'_> {
         filled.next().map(|(at, _)| *at)
     }
 
-    /// Returns the first filled cell of a row of the range.
-    fn first_filled(&self, row: u32) -> Option<CellRef> {
-        let (left, right) = (self.area.first.column, self.area.last.column);
-        let cells = self.cells.peek_range(CellRef { row, column: left }..=CellRef { row, column: right });
-        cells.filter(|(_, cell)| !cell.is_blank()).map(|(at, _)| *at).next()
-    }
-
     /// Returns the first column of the block of filled rows that ends with `bottom`.
-    fn block_left(&self, bottom: u32) -> u32 {
+    fn block_left(&self, shown: &ShownIndex, bottom: u32) -> u32 {
+        let (left, right) = (self.area.first.column, self.area.last.column);
         let rows = (self.area.first.row..=bottom).rev();
-        let firsts = rows.map_while(|row| self.first_filled(row));
-        firsts.map(|at| at.column).min().unwrap_or(self.area.first.column)
-    }
-
-    /// Grows `seed` as long as filled cells touch its border, corners included: the table around it.
-    fn region(&self, seed: Area) -> Area {
-        let mut region = seed;
-        loop {
-            let around = Area {
-                first: CellRef {
-                    row: region.first.row.saturating_sub(1),
-                    column: region.first.column.saturating_sub(1),
-                },
-                last: CellRef {
-                    row: (region.last.row + 1).min(GRID_ROWS_MAX - 1),
-                    column: (region.last.column + 1).min(GRID_COLUMNS_MAX - 1),
-                },
-            };
-            let mut grown = region;
-            for (at, cell) in cells_in(self.cells, around) {
-                if !cell.is_blank() && !region.contains(at) {
-                    grown = Area {
-                        first: Area::spanning(grown.first, at).first,
-                        last: Area::spanning(grown.last, at).last,
-                    };
-                }
-            }
-            if grown == region {
-                return region;
-            }
-            region = grown;
-        }
+        let firsts = rows.map_while(|row| shown.first_in_row(row, left, right));
+        firsts.map(|at| at.column).min().unwrap_or(left)
     }
 
     fn no_room(&self, rows: &Rows<'_>) -> Rejection {
