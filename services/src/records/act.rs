@@ -8,9 +8,10 @@ use super::decimal::Decimal;
 use super::draft::{Authority, Draft};
 use super::evaluate::{Evaluator, Subject};
 use super::event::{NewRow, RecordsEvent};
+use super::guard;
 use super::kind::{FieldKind, is_empty};
 use super::scene::{Found, Scene};
-use super::schema::{Action, ActionEffect, Field};
+use super::schema::{Action, ActionEffect, Field, Guard};
 use super::whole::Row;
 
 /// What an action has led to so far.
@@ -49,8 +50,16 @@ pub(super) fn act(
     let arguments = self::arguments(scene, action, arguments)?;
     let evaluator = Evaluator::acting(*scene, table, id, &action.parameters, arguments);
     for guard in &action.guards {
-        if !evaluator.holds(&guard.condition, Subject::Item { table, id })? {
-            return Err(Rejection::new("records/guard-failed", format!("'{name}' was not done: {}", guard.message)));
+        match guard {
+            Guard::Condition { condition, message } => {
+                if !evaluator.holds(condition, Subject::Item { table, id })? {
+                    return Err(Rejection::new("records/guard-failed", format!("'{name}' was not done: {message}")));
+                }
+            }
+            Guard::Function(function) => {
+                let arguments = Value::Map(evaluator.arguments.clone());
+                guard::hold(scene, table, id, name, function, arguments)?;
+            }
         }
     }
     let mut draft = Draft::new(*scene, Authority::Action);
