@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use dayshift_replay::credit::Config;
-use dayshift_runs::{LOG_ENDING, Library, Run, RunError, Summary, Verified, load_file, verify_file};
-use dayshift_scenarios::{Package, Scenario, built_in, built_in_names};
-use dayshift_services::Office;
+use dayshift_runs::{LOG_ENDING, Library, Run, RunError, Summary, Verified, load_file, load_scenario, verify_file};
+use dayshift_scenarios::built_in_names;
 use dayshift_stores::BranchId;
 
 use crate::arguments::Format;
@@ -55,18 +54,11 @@ pub(crate) fn as_file(name: &str) -> Option<&Path> {
     (ending || name.contains('/') || path.is_file()).then_some(path)
 }
 
-/// Loads a scenario by id, or a package by path.
-pub(crate) fn scenario(name: &str) -> Result<Scenario<Office>, Failure> {
-    let path = Path::new(name);
-    let package = if name.contains('/') || path.is_dir() { Package::from_directory(path) } else { built_in(name) };
-    Ok(package.and_then(Scenario::<Office>::load).map_err(RunError::Scenario)?)
-}
-
 /// Lists the scenarios.
 pub(crate) fn list(desk: &Desk) -> Result<Verdict, Failure> {
     let mut rows = Vec::new();
     for name in built_in_names() {
-        let scenario = scenario(name)?;
+        let scenario = load_scenario(name)?;
         let days = scenario.script().plan().days.len();
         let checks = scenario.checks().specs().len();
         rows.push((
@@ -194,7 +186,7 @@ fn is_damage(error: &RunError) -> bool {
 /// Grades a run.
 pub(crate) fn grade(desk: &Desk, name: &str, checks: Option<&str>) -> Result<Verdict, Failure> {
     let run = desk.load(name)?;
-    let other = checks.map(scenario).transpose()?;
+    let other = checks.map(load_scenario).transpose()?;
     let graded = run.grade(other.as_ref())?;
     let digest = other.as_ref().unwrap_or(&run.scenario).digest();
     let summary = Summary::new(&run, &graded, None, digest.to_string(), run.seed()?);

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use dayshift_engine::{Seed, Seq, Step, Value};
 use dayshift_replay::credit::Config;
-use dayshift_runs::{LiveRun, Run, RunError, Summary};
+use dayshift_runs::{LiveRun, Run, RunError, Summary, load_scenario};
 use dayshift_scenarios::{Agent, Scenario};
 use dayshift_services::Office;
 use dayshift_stores::BranchId;
@@ -16,7 +16,7 @@ use crate::talk::{self, Failure, Verdict, progress};
 
 /// Runs an episode.
 pub(crate) fn run(desk: &Desk, name: &str, agent: &str, seed: u64) -> Result<Verdict, Failure> {
-    let scenario = commands::scenario(name)?;
+    let scenario = load_scenario(name)?;
     let mut player = player(&scenario, agent)?;
     let library = desk.library()?;
     let (live, opening) = library.start(&scenario, Seed::new(seed), agent)?;

@@ -24,6 +24,7 @@ pub trait Blobs: Send + Sync {
 /// Blobs in memory, shared by all the episodes that hold the same `Arc`.
 #[derive(Default)]
 pub struct MemoryBlobs {
+    base: Option<Arc<dyn Blobs>>,
     blobs: RwLock<BTreeMap<BlobId, Arc<[u8]>>>,
 }
 
@@ -32,6 +33,13 @@ impl MemoryBlobs {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Returns an empty place that also shows what `base` holds, and keeps what is new to itself: what one episode makes goes away with it,
+    /// while all share the scenario's.
+    #[must_use]
+    pub fn over(base: Arc<dyn Blobs>) -> Self {
+        Self { base: Some(base), blobs: RwLock::default() }
     }
 }
 
@@ -43,11 +51,15 @@ impl fmt::Debug for MemoryBlobs {
 
 impl Blobs for MemoryBlobs {
     fn get(&self, id: BlobId) -> Option<Arc<[u8]>> {
-        self.blobs.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+        let own = self.blobs.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
+        own.or_else(|| self.base.as_ref()?.get(id))
     }
 
     fn put(&self, content: Arc<[u8]>) -> BlobId {
         let id = BlobId::of(&content);
+        if self.base.as_ref().is_some_and(|base| base.get(id).is_some()) {
+            return id;
+        }
         self.blobs.write().unwrap_or_else(PoisonError::into_inner).entry(id).or_insert(content);
         id
     }

@@ -16,7 +16,7 @@ use crate::id::{Actor, BlobId, Day, Seq, Turn};
 use crate::log::Log;
 use crate::plan::{CALLS_PER_TURN_MAX, Clock, Plan, TURNS_PER_DAY_MAX, When};
 use crate::random::Seed;
-use crate::record::{Input, LOG_FORMAT, Outcome, Payload, RecordHead, Request};
+use crate::record::{Input, LOG_FORMAT, Outcome, Outside, OutsideAct, Payload, RecordHead, Request};
 use crate::schedule::{Due, Observed, Schedule, event_id};
 use crate::script::{PastCall, Reaction, Scene, Script, ScriptError, log_keys};
 use crate::template::fill;
@@ -37,6 +37,9 @@ pub enum EpisodeError {
     /// The episode has ended.
     #[error("the episode has ended; reset or fork it to go on")]
     Closed,
+    /// What comes from outside does not say so.
+    #[error("'{0}' cannot be staged: an event from outside has a name of its own kind and is not the agent's act")]
+    NotOutside(crate::id::EventId),
     /// A message is too long to record; nothing was recorded.
     #[error("the message has {bytes} bytes, and at most {MESSAGE_BYTES_MAX} are recorded; say less at once")]
     TooLong {
@@ -267,6 +270,34 @@ impl<W: World> Episode<W> {
         }
     }
 
+    /// Lets something happen from outside of the timeline: first what is due until then, then the act itself, then what follows from it.
+    ///
+    /// # Errors
+    ///
+    /// [`EpisodeError::Closed`] when the episode has ended, [`EpisodeError::NotOutside`] when the event's name is not from outside or the
+    /// agent would act; otherwise as [`Self::settle`]. A refusal is not an error.
+    pub fn outside(&mut self, outside: Outside) -> Result<Step, EpisodeError> {
+        let Outside { event, time, actor, act } = outside;
+        if self.schedule.closed {
+            return Err(EpisodeError::Closed);
+        }
+        if !event.is_outside() || matches!(actor, Actor::Agent) {
+            return Err(EpisodeError::NotOutside(event));
+        }
+        self.schedule.horizon = self.schedule.horizon.max(time);
+        self.settle()?;
+        self.schedule.advance_to(time);
+        let draft = Draft { event: Some(event), ..Draft::of(actor, Request::Look) };
+        let (seq, answer) = match act {
+            OutsideAct::Call(call) => self.execute(draft, call)?,
+            OutsideAct::Tell(text) => {
+                let draft = Draft { request: Request::Notify { text }, ..draft };
+                (self.append(draft, Accesses::default(), Vec::new(), Outcome::Done)?, Ok(Value::Null))
+            }
+        };
+        self.rest(seq, answer)
+    }
+
     /// Begins a turn: one assistant message, whose calls follow.
     ///
     /// # Errors
@@ -373,7 +404,7 @@ impl<W: World> Episode<W> {
             day: self.schedule.day,
             seed: self.schedule.seed,
             frame,
-            blobs: &*self.blobs,
+            blobs: &self.blobs,
         }
     }
 

@@ -187,12 +187,27 @@ impl EventId {
         Self(name.into())
     }
 
+    /// Returns the name of an event that comes from outside of the timeline. No planned event has such a name: a timeline's names hold no colon.
+    #[must_use]
+    pub fn outside(name: &str) -> Self {
+        Self(smol_str::format_smolstr!("{OUTSIDE}{name}"))
+    }
+
+    /// Returns whether the event comes from outside of the timeline, so that its records are inputs.
+    #[must_use]
+    pub fn is_outside(&self) -> bool {
+        self.0.starts_with(OUTSIDE)
+    }
+
     /// Returns the bare name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
+
+/// How the names of events begin that come from outside of the timeline.
+const OUTSIDE: &str = "outside:";
 
 impl fmt::Display for EventId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

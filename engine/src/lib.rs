@@ -40,7 +40,9 @@ pub use plan::{
     TURNS_PER_DAY_MAX, When,
 };
 pub use random::{RandomStream, Seed};
-pub use record::{Input, LOG_FORMAT, Outcome, PAYLOAD_INLINE_BYTES_MAX, Payload, Record, RecordHead, Request};
+pub use record::{
+    Input, LOG_FORMAT, Outcome, Outside, OutsideAct, PAYLOAD_INLINE_BYTES_MAX, Payload, Record, RecordHead, Request,
+};
 pub use schedule::{CLOCK_KEY, Firing, Schedule};
 pub use script::{PastCall, Reaction, Scene, Script, ScriptError, log_keys};
 pub use smol_str::SmolStr;

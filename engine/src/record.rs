@@ -178,3 +178,26 @@ pub enum Input {
         text: String,
     },
 }
+
+/// An input from outside that is not the agent's: somebody who stages the world by hand, as a benchmark's own code does, instead of by a
+/// timeline. Its record is an ordinary one whose event [`EventId::is_outside`], so re-execution finds it among the inputs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outside {
+    /// Which event of the staging it belongs to: [`EventId::outside`].
+    pub event: EventId,
+    /// When it happens. The clock does not go back: an earlier time counts as now.
+    pub time: SimTime,
+    /// In whose name: the world or a persona.
+    pub actor: Actor,
+    /// What happens.
+    pub act: OutsideAct,
+}
+
+/// What happens from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OutsideAct {
+    /// A command; backstage tools are allowed.
+    Call(ToolCall),
+    /// A line that the agent is told.
+    Tell(String),
+}

@@ -106,7 +106,7 @@ pub struct Scene<'a, W> {
     /// Where reads are noted.
     pub frame: &'a Frame,
     /// Where large content rests.
-    pub blobs: &'a dyn Blobs,
+    pub blobs: &'a Arc<dyn Blobs>,
 }
 
 /// One call of the log, as scripts see it.
@@ -134,7 +134,7 @@ impl<W: World> Scene<'_, W> {
     /// Returns what a question is asked with.
     #[must_use]
     pub fn looking(&self) -> Looking<'_> {
-        Looking { time: self.time, frame: self.frame, blobs: self.blobs }
+        Looking { time: self.time, frame: self.frame, blobs: &**self.blobs }
     }
 
     /// Returns the agent's calls so far, in order, of one tool or of all, and notes the reads.
@@ -145,7 +145,7 @@ impl<W: World> Scene<'_, W> {
     pub fn calls(&self, tool: Option<&str>) -> Result<Vec<PastCall>, CodecError> {
         let mut calls = Vec::new();
         for bytes in self.log.since(0) {
-            let Some(call) = PastCall::read(Stored::new(bytes)?, self.blobs)? else { continue };
+            let Some(call) = PastCall::read(Stored::new(bytes)?, &**self.blobs)? else { continue };
             if call.actor == Actor::Agent && tool.is_none_or(|tool| tool == call.tool) {
                 self.frame.note(ReadKind::Item, Key::new(format!("log:record/{}", call.seq)), call.seq);
                 calls.push(call);

@@ -9,7 +9,7 @@ mod transcript;
 
 pub use account::{Account, Audited};
 pub use grade::{CrossedLine, Evidence, Grader, Move, Report, Verdict, grade, moment_name};
-pub use reexecute::{Divergence, Inputs, Reexecution, reexecute};
+pub use reexecute::{Divergence, Fed, Inputs, Reexecution, reexecute};
 pub use transcript::{Exchange, Transcript};
 
 use dayshift_engine::{CodecError, EpisodeError};

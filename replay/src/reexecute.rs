@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
 use dayshift_engine::{
-    Actor, Blobs, CodecError, Episode, Head, Input, Key, Outcome, Record, Request, Seed, Seq, SimTime, World,
+    Actor, Blobs, CodecError, Episode, EpisodeError, Head, Input, Key, Outcome, Outside, OutsideAct, Payload, Record,
+    RecordHead, Request, Seed, Seq, SimTime, SmolStr, Step, ToolCall, World,
 };
 
 use crate::ReplayError;
@@ -46,8 +47,31 @@ pub struct Inputs {
     pub seed: Seed,
     /// The position of the opening record; what is before it depends on the scenario alone.
     pub opened: Seq,
-    /// The agent's messages and calls, each with the record that holds it.
-    pub inputs: Vec<(Seq, Input)>,
+    /// The agent's messages and calls and what was staged from outside, each with the record that holds it.
+    pub inputs: Vec<(Seq, Fed)>,
+}
+
+/// One input of a log.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fed {
+    /// The agent's.
+    Agent(Input),
+    /// Somebody's who stages the world by hand.
+    Outside(Outside),
+}
+
+impl Fed {
+    /// Feeds the input to `episode`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Episode::input`] and [`Episode::outside`].
+    pub fn feed<W: World>(self, episode: &mut Episode<W>) -> Result<Step, EpisodeError> {
+        match self {
+            Self::Agent(input) => episode.input(input),
+            Self::Outside(outside) => episode.outside(outside),
+        }
+    }
 }
 
 impl Inputs {
@@ -62,21 +86,31 @@ impl Inputs {
         for bytes in records {
             let stored = Stored::new(bytes)?;
             let head = stored.head()?;
-            match head.request {
-                Request::Open { seed } => opened = Some((seed, stored.seq())),
-                Request::Message { text, hand_over: true } => inputs.push((stored.seq(), Input::HandOver { text })),
-                Request::Message { text, hand_over: false } => inputs.push((stored.seq(), Input::Turn { text })),
-                Request::Call { tool, arguments } if head.actor == Actor::Agent => {
-                    let arguments = arguments.load(stored.seq(), blobs)?;
-                    inputs.push((stored.seq(), Input::Call(dayshift_engine::ToolCall { tool, arguments })));
+            let seq = stored.seq();
+            match head {
+                RecordHead { request: Request::Open { seed }, .. } => opened = Some((seed, seq)),
+                RecordHead { request: Request::Message { text, hand_over }, .. } => {
+                    let input = if hand_over { Input::HandOver { text } } else { Input::Turn { text } };
+                    inputs.push((seq, Fed::Agent(input)));
                 }
-                Request::Genesis { .. }
-                | Request::OpenDay { .. }
-                | Request::Call { .. }
-                | Request::Notify { .. }
-                | Request::Look
-                | Request::EndDay
-                | Request::Close => {}
+                RecordHead { request: Request::Call { tool, arguments }, actor: Actor::Agent, .. } => {
+                    inputs.push((seq, Fed::Agent(Input::Call(call(seq, tool, &arguments, blobs)?))));
+                }
+                RecordHead { request, actor, event: Some(event), .. } if event.is_outside() => {
+                    let act = match request {
+                        Request::Call { tool, arguments } => OutsideAct::Call(call(seq, tool, &arguments, blobs)?),
+                        Request::Notify { text } => OutsideAct::Tell(text),
+                        Request::Genesis { .. }
+                        | Request::Open { .. }
+                        | Request::OpenDay { .. }
+                        | Request::Message { .. }
+                        | Request::Look
+                        | Request::EndDay
+                        | Request::Close => continue,
+                    };
+                    inputs.push((seq, Fed::Outside(Outside { event, time: stored.time(), actor, act })));
+                }
+                _ => {}
             }
         }
         let (seed, opened) = opened.ok_or(ReplayError::NotOpened)?;
@@ -102,7 +136,7 @@ pub fn reexecute<W: World>(
     let fed = inputs.len();
     for input in std::iter::once(None).chain(inputs.into_iter().map(|(_, input)| Some(input))) {
         if let Some(input) = input {
-            episode.input(input)?;
+            input.feed(&mut episode)?;
         }
         for now in episode.log().since(compared as u64) {
             let Some(recorded) = records.get(compared) else {
@@ -123,6 +157,10 @@ pub fn reexecute<W: World>(
             Ok(Reexecution::Same { head: Head { count: records.len() as u64, hash }, inputs: fed })
         }
     }
+}
+
+fn call(seq: Seq, tool: SmolStr, arguments: &Payload, blobs: &dyn Blobs) -> Result<ToolCall, CodecError> {
+    Ok(ToolCall { tool, arguments: arguments.load(seq, blobs)? })
 }
 
 fn explain<W: World>(recorded: &[u8], now: &[u8]) -> Result<Divergence, CodecError> {

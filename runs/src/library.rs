@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
 use dayshift_engine::{BlobId, Blobs, Episode, Head, MemoryBlobs, Seed, Seq, Step};
-use dayshift_scenarios::Scenario;
+use dayshift_scenarios::{Package, Scenario, built_in};
 use dayshift_services::Office;
 use dayshift_stores::{BranchId, BranchInfo, Finding, NewBranch, Parent, PortableLog, Store};
 
@@ -235,6 +235,19 @@ impl Library {
         Ok(id)
     }
 
+    /// Brings in a run that was made without a store.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when the store refuses, [`RunError::BlobMissing`] when a blob of the run is not there.
+    pub fn adopt(&self, run: &Run) -> Result<BranchId, RunError> {
+        let id = new_id()?;
+        self.store.create(NewBranch { id: id.clone(), parent: None, note: run.note.to_bytes() })?;
+        let append = append_of(id.clone(), Head::default(), &run.records, &*run.blobs)?;
+        self.store.append(append)?.wait()?;
+        Ok(id)
+    }
+
     fn info(&self, id: &BranchId) -> Result<RunInfo, RunError> {
         let unknown = || RunError::Unknown(id.to_string());
         self.list()?.into_iter().find(|run| run.id == *id).ok_or_else(unknown)
@@ -266,7 +279,7 @@ impl Library {
             return Ok(());
         }
         // New, or cut off while it was being written: the records are the same ones in any case.
-        self.store.append(append_of(shared.clone(), after, log, &*self.blobs)?)?.wait()?;
+        self.store.append(append_of(shared.clone(), after, log.since(after.count), &*self.blobs)?)?.wait()?;
         Ok(())
     }
 
@@ -290,6 +303,17 @@ impl Library {
         blobs.dedup();
         Ok(blobs)
     }
+}
+
+/// Loads a built-in scenario by its id, or a package by the path of its folder.
+///
+/// # Errors
+///
+/// [`RunError::Scenario`] with every fault that was found.
+pub fn load_scenario(name: &str) -> Result<Scenario<Office>, RunError> {
+    let path = Path::new(name);
+    let package = if name.contains('/') || path.is_dir() { Package::from_directory(path) } else { built_in(name) };
+    package.and_then(Scenario::load).map_err(RunError::Scenario)
 }
 
 /// What verifying found whole.

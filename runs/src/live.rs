@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dayshift_engine::{Checks, Day, Episode, Input, Plan, Step};
+use dayshift_engine::{Checks, Day, Episode, Input, Outside, Plan, Step};
 use dayshift_replay::Grader;
 use dayshift_scenarios::{Agent, Observation};
 use dayshift_services::Office;
@@ -81,6 +81,17 @@ impl LiveRun {
         if ends_turn {
             self.recorder.wait()?;
         }
+        Ok(step)
+    }
+
+    /// Stages something from outside and hands its records to the store; durable as after [`Self::input`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::input`].
+    pub fn outside(&mut self, outside: Outside) -> Result<Step, RunError> {
+        let step = self.episode.outside(outside)?;
+        self.recorder.record(&self.episode)?;
         Ok(step)
     }
 

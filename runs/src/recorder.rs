@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
-use dayshift_engine::{Blobs, Episode, Head, Log, World};
+use dayshift_engine::{Blobs, Episode, Head, World};
 use dayshift_stores::{Append, BranchId, Store, Ticket};
 
 use crate::error::RunError;
@@ -37,7 +37,12 @@ impl Recorder {
         if episode.log().head() == self.recorded {
             return Ok(());
         }
-        let append = append_of(self.branch.clone(), self.recorded, episode.log(), &**episode.blobs())?;
+        let append = append_of(
+            self.branch.clone(),
+            self.recorded,
+            episode.log().since(self.recorded.count),
+            &**episode.blobs(),
+        )?;
         self.pending = Some(self.store.append(append)?);
         self.recorded = episode.log().head();
         Ok(())
@@ -65,14 +70,19 @@ impl Recorder {
     }
 }
 
-/// Returns the append that takes what `log` has after `after` to `branch`, with the blobs that its records name.
+/// Returns the append that takes `records` to the end `after` of `branch`, with the blobs that they name.
 ///
 /// # Errors
 ///
 /// [`RunError::BlobMissing`] when a blob is not there, [`RunError::Codec`] when a record does not decode.
-pub(crate) fn append_of(branch: BranchId, after: Head, log: &Log, blobs: &dyn Blobs) -> Result<Append, RunError> {
+pub(crate) fn append_of<'a>(
+    branch: BranchId,
+    after: Head,
+    records: impl IntoIterator<Item = &'a Arc<[u8]>>,
+    blobs: &dyn Blobs,
+) -> Result<Append, RunError> {
     let mut append = Append { branch, after, records: Vec::new(), blobs: Vec::new() };
-    for record in log.since(after.count) {
+    for record in records {
         for id in Stored::new(record)?.head()?.blobs {
             append.blobs.push((id, blobs.get(id).ok_or(RunError::BlobMissing(id))?));
         }

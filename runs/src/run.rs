@@ -1,6 +1,7 @@
 //! One run, read back: its records, its blobs and its scenario, which travels with the log. Everything a door shows of a run comes from here.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
@@ -8,13 +9,16 @@ use dayshift_engine::{Blobs, Episode, Head, RecordHead, Request, Seed, Seq, Smol
 use dayshift_replay::{Account, Reexecution, ReplayError, Report, Transcript, grade, reexecute};
 use dayshift_scenarios::{Agent, Observation, Package, Scenario};
 use dayshift_services::Office;
+use dayshift_stores::MemoryStore;
 
 use crate::error::RunError;
+use crate::library::Library;
 use crate::live::day_name;
 use crate::note::RunNote;
 use crate::office::office;
 
-/// One run, whole in memory.
+/// One run, whole in memory. A clone shares everything.
+#[derive(Clone)]
 pub struct Run {
     /// Its id, or the path of the file that it came from.
     pub name: String,
@@ -43,6 +47,16 @@ impl Run {
             .map_err(|error| ReplayError::Scenario(format!("{error}; verify the run")))?;
         let scenario = Scenario::load(package).map_err(RunError::Scenario)?;
         Ok(Self { name, note, records, blobs, scenario })
+    }
+
+    /// Writes the run as one portable file, blobs included.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when the file cannot be written, [`RunError::BlobMissing`] when a blob is not there.
+    pub fn export(&self, path: &Path) -> Result<Head, RunError> {
+        let library = Library::new(Arc::new(MemoryStore::new()));
+        library.export(&library.adopt(self)?, path)
     }
 
     /// Returns where the log ends.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use dayshift_engine::{
@@ -23,7 +22,7 @@ use crate::stage::{House, Viewer};
 use crate::timeline::Timeline;
 use crate::yaml;
 
-/// A scenario over the world `W`.
+/// A scenario over the world `W`. A clone shares everything.
 pub struct Scenario<W> {
     id: SmolStr,
     title: String,
@@ -40,7 +39,32 @@ pub struct Scenario<W> {
     checks: Arc<StarlarkChecks>,
     solutions: Vec<Arc<Solution>>,
     guards: ScenarioGuards,
-    world: PhantomData<fn() -> W>,
+    own_script: Option<Arc<dyn Script<W>>>,
+    own_checks: Option<Arc<dyn Checks<W>>>,
+}
+
+impl<W> Clone for Scenario<W> {
+    fn clone(&self) -> Self {
+        Self {
+            id: self.id.clone(),
+            title: self.title.clone(),
+            family: self.family.clone(),
+            request: self.request.clone(),
+            requirements: self.requirements.clone(),
+            agent: self.agent.clone(),
+            people: self.people.clone(),
+            package: self.package.clone(),
+            digest: self.digest,
+            epoch: self.epoch,
+            setup: self.setup.clone(),
+            script: Arc::clone(&self.script),
+            checks: Arc::clone(&self.checks),
+            solutions: self.solutions.clone(),
+            guards: self.guards.clone(),
+            own_script: self.own_script.clone(),
+            own_checks: self.own_checks.clone(),
+        }
+    }
 }
 
 /// Why the initial world of a scenario cannot be laid out.
@@ -156,13 +180,28 @@ impl<W: World> Scenario<W> {
     /// Returns the timeline, the conditions and the personas.
     #[must_use]
     pub fn script(&self) -> Arc<dyn Script<W>> {
-        Arc::clone(&self.script) as Arc<dyn Script<W>>
+        self.own_script.clone().unwrap_or_else(|| Arc::clone(&self.script) as Arc<dyn Script<W>>)
+    }
+
+    /// Returns the scenario with another script than the package's: conditions and personas written in the language of a door. The timeline
+    /// must be the package's own. A log alone then no longer re-executes; it still verifies and folds.
+    #[must_use]
+    pub fn with_script(mut self, script: Arc<dyn Script<W>>) -> Self {
+        self.own_script = Some(script);
+        self
+    }
+
+    /// Returns the scenario with other checks than the package's, written in the language of a door.
+    #[must_use]
+    pub fn with_checks(mut self, checks: Arc<dyn Checks<W>>) -> Self {
+        self.own_checks = Some(checks);
+        self
     }
 
     /// Returns the checks.
     #[must_use]
     pub fn checks(&self) -> Arc<dyn Checks<W>> {
-        Arc::clone(&self.checks) as Arc<dyn Checks<W>>
+        self.own_checks.clone().unwrap_or_else(|| Arc::clone(&self.checks) as Arc<dyn Checks<W>>)
     }
 
     /// Returns the functions that judge actions on business tables. Whoever builds the office of this scenario hands them in.
@@ -308,7 +347,8 @@ impl Loading<'_> {
             checks: Arc::new(checks),
             solutions,
             guards: ScenarioGuards::new(judges),
-            world: PhantomData,
+            own_script: None,
+            own_checks: None,
         })
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use chrono::SecondsFormat;
 use chrono_tz::Tz;
-use dayshift_engine::{CLOCK_KEY, Key, Looking, PastCall, ReadKind, Scene, Seq, SimTime, SmolStr, Value, World, map};
+use dayshift_engine::{CLOCK_KEY, Key, PastCall, ReadKind, Scene, Seq, SimTime, SmolStr, Value, World, map};
 
 use crate::language::{Stage, Vocabulary};
 
@@ -86,8 +86,7 @@ impl<W: World> OpenStage<'_, W> {
         // A day that is not over yet is the world as it is now: at its end the two are the same.
         let past = day.and_then(|day| self.scene.past.get(day));
         let world = past.unwrap_or(self.scene.world);
-        let looking = Looking { time: self.scene.time, frame: self.scene.frame, blobs: self.scene.blobs };
-        world.query(question, arguments, &looking).map_err(|rejection| rejection.to_string())
+        world.query(question, arguments, &self.scene.looking()).map_err(|rejection| rejection.to_string())
     }
 
     fn known_day(&self, name: Option<&str>) -> Result<Value, String> {

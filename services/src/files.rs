@@ -13,6 +13,7 @@ mod search;
 mod state;
 mod text;
 mod tools;
+mod tree;
 
 use dayshift_engine::{
     Applying, Context, Decision, Difference, Looking, Rejection, StateDigest, ToolCall, ToolSpec, Value,
@@ -23,6 +24,7 @@ use crate::service::{Desk, Service};
 pub use event::FilesEvent;
 pub use path::{DEPTH_MAX, EntryPath, NAME_BYTES_MAX, PATH_BYTES_MAX};
 pub use state::FilesState;
+pub use tree::TreeEntry;
 
 /// The largest file, in bytes (8 MiB).
 pub const FILE_BYTES_MAX: usize = 8 << 20;

@@ -120,6 +120,12 @@ impl Office {
         office
     }
 
+    /// Returns the mailboxes, for doors that show or export them.
+    #[must_use]
+    pub fn mail(&self) -> &MailState {
+        &self.mail
+    }
+
     /// Returns the workbooks, for doors that show or export them.
     #[must_use]
     pub fn sheets(&self) -> &SheetsState {

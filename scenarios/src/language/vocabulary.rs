@@ -81,6 +81,7 @@ impl Vocabulary {
                 ("markdown", &["page"]),
                 ("pages", &["parent"]),
                 ("databases", &[]),
+                ("database", &["database"]),
                 ("rows", &["database", "where"]),
                 ("count", &["database", "where"]),
                 ("row", &["row"]),

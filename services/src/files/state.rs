@@ -103,6 +103,11 @@ impl FilesState {
         self.folders.get(path.stem()).map_or(0, |folder| folder.0.len())
     }
 
+    /// Shows every folder that holds something, by the stem of its path, without noting a read.
+    pub(super) fn peek_folders(&self, mut visit: impl FnMut(&str, &Collection<SmolStr, Entry>)) {
+        self.folders.iter().for_each(|(stem, folder)| visit(stem, &folder.0));
+    }
+
     /// Returns how many files and folders there are, without noting a read.
     pub(super) fn entries(&self) -> usize {
         self.entries

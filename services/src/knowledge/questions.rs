@@ -14,7 +14,8 @@ use super::table::Row;
 use super::{Node, markdown};
 use crate::service::unknown_question;
 
-const VERBS: &[&str] = &["page", "markdown", "pages", "databases", "rows", "count", "row", "property", "find"];
+const VERBS: &[&str] =
+    &["page", "markdown", "pages", "databases", "database", "rows", "count", "row", "property", "find"];
 
 /// Answers one question.
 pub(super) fn answer(scene: &Scene<'_>, verb: &str, arguments: &Value) -> Result<Value, Rejection> {
@@ -42,6 +43,17 @@ pub(super) fn answer(scene: &Scene<'_>, verb: &str, arguments: &Value) -> Result
         "databases" => {
             takes(arguments, verb, &[], &[])?;
             Ok(super::rows::databases(scene).get("databases").cloned().unwrap_or_default())
+        }
+        "database" => {
+            takes(arguments, verb, &["database"], &[])?;
+            Ok(database(scene, arguments).map_or(Value::Null, |found| {
+                map! {
+                    "id" => found.id.clone(),
+                    "title" => found.schema().title.clone(),
+                    "parent" => found.database.parent.clone(),
+                    "properties" => found.schema().describe(),
+                }
+            }))
         }
         "rows" | "count" => {
             takes(arguments, verb, &["database"], &["where"])?;
