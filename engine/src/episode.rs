@@ -702,6 +702,10 @@ impl<W: World> Episode<W> {
             Ok(value) => Outcome::Answered(Payload::store(value.clone(), &frame, &*self.blobs)),
             Err(rejection) => Outcome::Refused(rejection.clone()),
         };
+        if draft.event.as_ref().is_some_and(crate::id::EventId::is_outside) {
+            // A timeline's blobs are its scenario's; these came in with the call, and must be there when it is executed again.
+            note_named_blobs(&call.arguments, &frame, &*self.blobs);
+        }
         let arguments = Payload::store(call.arguments, &frame, &*self.blobs);
         let accesses = frame.close();
         missing(&accesses)?;
@@ -808,6 +812,22 @@ impl<W: World> Episode<W> {
 
 fn missing(accesses: &Accesses) -> Result<(), EpisodeError> {
     accesses.missing.map_or(Ok(()), |id| Err(EpisodeError::BlobMissing(id)))
+}
+
+/// Notes the blobs that texts of `value` name.
+fn note_named_blobs(value: &Value, frame: &Frame, blobs: &dyn Blobs) {
+    match value {
+        Value::Text(text) => {
+            if let Ok(id) = text.parse::<BlobId>()
+                && blobs.get(id).is_some()
+            {
+                frame.note_blob(id);
+            }
+        }
+        Value::List(items) => items.iter().for_each(|item| note_named_blobs(item, frame, blobs)),
+        Value::Map(map) => map.values().for_each(|item| note_named_blobs(item, frame, blobs)),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => {}
+    }
 }
 
 /// Returns the tool `name`. The tools are sorted by name.

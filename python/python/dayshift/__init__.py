@@ -1,0 +1,58 @@
+"""Dayshift: an event-sourced simulator of an office worker's week, for training and grading AI coworkers.
+
+    env = dayshift.make("payment-change-v1")
+    observation, info = env.reset(seed=7)
+    observation, reward, terminated, truncated, info = env.step({"tool": "mail.search", "arguments": {"query": "invoice"}})
+"""
+
+from ._dayshift import (
+    BadScenario,
+    Check,
+    Closed,
+    Credit,
+    DayshiftError,
+    Divergence,
+    Env,
+    Episode,
+    Log,
+    Rejected,
+    Report,
+    Scenario,
+    Scene,
+    ScriptFailed,
+    Store,
+    StoreFailed,
+    VectorEnv,
+    __version__,
+    load,
+    make,
+    replay,
+    scenarios,
+    verify,
+)
+
+__all__ = [
+    "BadScenario",
+    "Check",
+    "Closed",
+    "Credit",
+    "DayshiftError",
+    "Divergence",
+    "Env",
+    "Episode",
+    "Log",
+    "Rejected",
+    "Report",
+    "Scenario",
+    "Scene",
+    "ScriptFailed",
+    "Store",
+    "StoreFailed",
+    "VectorEnv",
+    "__version__",
+    "load",
+    "make",
+    "replay",
+    "scenarios",
+    "verify",
+]

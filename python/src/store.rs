@@ -1,0 +1,76 @@
+//! A store of runs, as the command line uses it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dayshift_runs::{Library, RunError};
+use pyo3::prelude::*;
+
+use crate::convert::serialized;
+use crate::error::raised;
+use crate::log::PyLog;
+
+/// A store in a folder; a new one is made with sled. One process opens it at a time.
+#[pyclass(name = "Store", module = "dayshift", frozen)]
+pub(crate) struct PyStore {
+    pub(crate) library: Arc<Library>,
+    path: PathBuf,
+}
+
+impl PyStore {
+    pub(crate) fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let library = py.detach(|| Library::open(&path)).map_err(raised)?;
+        Ok(Self { library: Arc::new(library), path })
+    }
+}
+
+#[pymethods]
+impl PyStore {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        Self::open(py, path)
+    }
+
+    /// Returns the runs, oldest first: dicts with `run`, `scenario`, `seed`, `agent`, `records`, `head`, `score`, `finished`.
+    fn runs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let runs = py.detach(|| self.library.list()).map_err(raised)?;
+        let rows: Vec<_> = runs
+            .iter()
+            .map(|run| {
+                serde_json::json!({
+                    "run": run.id.as_str(),
+                    "scenario": run.note.scenario,
+                    "seed": run.note.seed,
+                    "agent": run.note.agent,
+                    "records": run.head.count,
+                    "head": run.head.hash.to_string(),
+                    "score": run.note.score,
+                    "finished": run.note.finished,
+                })
+            })
+            .collect();
+        serialized(py, &rows)
+    }
+
+    /// Returns the log of a run, by its id, a unique beginning of one, or `last`.
+    fn load(&self, py: Python<'_>, run: &str) -> PyResult<PyLog> {
+        let loaded = py.detach(|| self.library.load(&self.library.resolve(run)?));
+        loaded.map(PyLog::new).map_err(raised)
+    }
+
+    /// Walks the chain of a run and looks at every blob. Returns the number of records.
+    fn verify(&self, py: Python<'_>, run: &str) -> PyResult<u64> {
+        let verified = py.detach(|| self.library.verify(&self.library.resolve(run)?, |_| {}));
+        verified.map(|verified| verified.head.count).map_err(raised)
+    }
+
+    /// Brings a log file in and returns the run's id.
+    #[pyo3(name = "import_")]
+    fn import(&self, py: Python<'_>, path: PathBuf) -> PyResult<String> {
+        py.detach(|| Ok::<_, RunError>(self.library.import(&path)?.to_string())).map_err(raised)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Store({:?})", self.path.display().to_string())
+    }
+}
