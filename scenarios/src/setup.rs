@@ -31,8 +31,7 @@ pub(crate) fn calls(
     package: &Package,
     problems: &mut Vec<Problem>,
 ) -> (Vec<SetupCall>, Vec<Named>) {
-    let mut setup =
-        Setup { package, calendar: &manifest.calendar, calls: Vec::new(), guards: Vec::new(), problems };
+    let mut setup = Setup { package, calendar: &manifest.calendar, calls: Vec::new(), guards: Vec::new(), problems };
     setup.office(manifest);
     setup.unknown_folders();
     setup.files();
@@ -277,7 +276,8 @@ fn functions(file: &SmolStr, table: &Node) -> Vec<Named> {
         Shape::Map(entries) => entries.clone(),
         _ => Vec::new(),
     };
-    let under = |node: &Node, key: &str| entries(node).into_iter().find(|(name, _)| name.text == key).map(|(_, node)| node);
+    let under =
+        |node: &Node, key: &str| entries(node).into_iter().find(|(name, _)| name.text == key).map(|(_, node)| node);
     let actions = under(table, "actions").map(|actions| entries(&actions)).unwrap_or_default();
     let guards = actions.iter().filter_map(|(_, action)| under(action, "guard"));
     let items = guards.flat_map(|guard| match guard.shape {

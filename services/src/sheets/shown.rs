@@ -97,6 +97,26 @@ impl ShownIndex {
         }
     }
 
+    /// Forgets what is shown from a row on.
+    pub(super) fn cut(&mut self, from: u32) {
+        let whole = from.div_ceil(TILE_CELLS);
+        let keys: Vec<(u32, u32)> = self.tiles.range((from / TILE_CELLS, 0)..).map(|(key, _)| *key).collect();
+        for key in keys {
+            if key.0 >= whole {
+                self.tiles.remove(&key);
+                continue;
+            }
+            let places: Vec<u8> = self
+                .tiles
+                .get(&key)
+                .map(|tile| tile.cells.iter().map(|(place, _)| *place).collect())
+                .unwrap_or_default();
+            for at in places.into_iter().map(|place| cell_of(key, place)).filter(|at| at.row >= from) {
+                self.remove(at);
+            }
+        }
+    }
+
     /// Returns the cells in which `lower`, a text in lower case, may be found, row by row: all of those in which it is, and some others.
     pub(super) fn holding<'s>(&'s self, lower: &str) -> impl Iterator<Item = CellRef> + use<'s> {
         let needle = Finder::new(lower.as_bytes()).into_owned();
@@ -196,7 +216,8 @@ impl ShownIndex {
     pub(super) fn region(&self, seed: Area) -> Area {
         let mut region = seed;
         loop {
-            let (left, right) = (region.first.column.saturating_sub(1), (region.last.column + 1).min(CellRef::LAST.column));
+            let (left, right) =
+                (region.first.column.saturating_sub(1), (region.last.column + 1).min(CellRef::LAST.column));
             let mut grown = region;
             grown.first.row -= self.rows_up(region.first.row, left, right);
             grown.last.row += self.rows_down(region.last.row + 1, left, right);
@@ -318,7 +339,7 @@ mod tests {
             let seed = Area { first: CellRef { row, column }, last: CellRef { row, column: column + width } };
             prop_assert_eq!(index.region(seed), region(&plain, seed));
             let first = plain.keys().find(|at| at.row == row && at.column >= column && at.column <= column + width);
-            prop_assert_eq!(index.first_in_row(row, column, column + width).as_ref(), first);
+            prop_assert_eq!(index.first_in_row(row, column, column + width), first.copied());
             let extent = plain.keys().map(|at| at.row + 1).max().zip(plain.keys().map(|at| at.column + 1).max());
             prop_assert_eq!(index.extent(), extent);
         }

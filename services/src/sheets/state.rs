@@ -14,6 +14,7 @@ use super::a1::{Area, CellRef};
 use super::cell::{Cell, CellValue, Input};
 use super::event::{CellWritten, SheetsEvent};
 use super::index::FormulaIndex;
+use super::insert::Insertion;
 use super::shown::ShownIndex;
 
 /// How many workbooks there may be.
@@ -24,6 +25,9 @@ pub const WORKSHEETS_MAX: usize = 200;
 pub const BOOK_NAME_BYTES_MAX: usize = 255;
 /// The longest name of a worksheet, in bytes.
 pub const WORKSHEET_NAME_BYTES_MAX: usize = 100;
+
+/// How many cells beside an area are passed by one by one: to look for the next row takes as long.
+const PASSED_CELLS_MAX: usize = 24;
 
 /// A name as a piece of a key: what would look like the border between two pieces is written as `%` and two hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,6 +154,7 @@ impl SheetsState {
             | SheetsEvent::WorksheetDeleted { ref book, .. }
             | SheetsEvent::CellsWritten { ref book, .. }
             | SheetsEvent::CellsCleared { ref book, .. }
+            | SheetsEvent::RowsInserted { ref book, .. }
             | SheetsEvent::CellsMerged { ref book, .. }
             | SheetsEvent::RangeNamed { ref book, .. } => {
                 // An event for a workbook that is not there changes nothing.
@@ -249,6 +254,9 @@ impl Book {
             SheetsEvent::WorksheetDeleted { worksheet, .. } => self.delete_worksheet(&worksheet, applying),
             SheetsEvent::CellsWritten { worksheet, cells, .. } => self.write(&worksheet, cells, applying),
             SheetsEvent::CellsCleared { worksheet, area, .. } => self.clear(&worksheet, area, applying),
+            SheetsEvent::RowsInserted { worksheet, at, count, .. } => {
+                self.insert_rows(&worksheet, Insertion { at, count }, applying);
+            }
             SheetsEvent::CellsMerged { worksheet, areas, .. } => {
                 self.worksheets.update(applying, &Name(worksheet), |entry| entry.merged = areas.into());
             }
@@ -371,6 +379,16 @@ impl Book {
         }
     }
 
+    /// Finds anew what the cells from a row on show.
+    pub(super) fn show_anew(&mut self, worksheet: &SmolStr, from: u32) {
+        let Some(shown) = self.shown.as_mut().and_then(|shown| shown.get_mut(worksheet)) else { return };
+        let Some(cells) = self.cells.get(worksheet) else { return };
+        shown.cut(from);
+        for (at, cell) in cells.peek_range(CellRef { row: from, column: 0 }..) {
+            shown.set(*at, cell);
+        }
+    }
+
     fn cells_prefix(&self, worksheet: &SmolStr) -> SmolStr {
         let mut prefix = SmolStrBuilder::new();
         prefix.push_str(self.worksheets.prefix());
@@ -393,24 +411,21 @@ impl Book {
 /// Returns the cells of `all` that lie in `area`, row by row, without noting a read. Takes time for what is there, not for the size of
 /// the area.
 pub(super) fn cells_in(all: &Collection<CellRef, Cell>, area: Area) -> impl Iterator<Item = (CellRef, &Cell)> {
-    let row_of = move |row| {
-        let left = CellRef { row, column: area.first.column };
-        all.peek_range(left..=CellRef { row, column: area.last.column })
-    };
-    let mut row = area.first.row;
-    let mut inside = row_of(row);
+    let mut cells = all.peek_range(area.first..=area.last);
+    let mut passed = 0;
     std::iter::from_fn(move || {
         loop {
-            if let Some((at, cell)) = inside.next() {
+            let (at, cell) = cells.next()?;
+            if area.contains(*at) {
+                passed = 0;
                 return Some((*at, cell));
             }
-            if row == area.last.row {
-                return None;
+            passed += 1;
+            if passed == PASSED_CELLS_MAX {
+                passed = 0;
+                let row = if at.column < area.first.column { at.row } else { at.row + 1 };
+                cells = all.peek_range(CellRef { row, column: area.first.column }..=area.last);
             }
-            // On to the next row that has anything from the left edge on.
-            let from = CellRef { row: row + 1, column: area.first.column };
-            row = all.peek_range(from..=area.last).next()?.0.row;
-            inside = row_of(row);
         }
     })
 }

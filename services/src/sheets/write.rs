@@ -3,7 +3,7 @@
 use dayshift_engine::{Context, Decision, Rejection, SmolStr, ToolCall, Value, map};
 
 use super::a1::{Area, CellRef, GRID_COLUMNS_MAX, GRID_ROWS_MAX};
-use super::cell::{CELL_TEXT_BYTES_MAX, CellValue, FORMULA_BYTES_MAX, Input};
+use super::cell::{CELL_TEXT_BYTES_MAX, CellValue, FORMULA_BYTES_MAX, Input, Precedent};
 use super::event::{CellWritten, SheetsEvent};
 use super::locate::Located;
 use super::shown::ShownIndex;
@@ -47,7 +47,7 @@ impl SheetsState {
         if rows.height > room.rows() || rows.width > room.columns() {
             return Err(located.no_room(&rows));
         }
-        self.put(&located, &rows, room.first, desk, context)
+        self.put(&located, &rows, room.first, Vec::new(), desk, context)
     }
 
     pub(super) fn append(
@@ -64,6 +64,9 @@ impl SheetsState {
         let fits = start
             .filter(|start| rows.height <= GRID_ROWS_MAX - start.row && rows.width <= GRID_COLUMNS_MAX - start.column);
         let Some(start) = fits else { return Err(located.no_room(&rows)) };
+        if call.flag("insert") {
+            return self.append_between(&located, &rows, start, desk, context);
+        }
         let target = rows.area_from(start);
         if let Some((taken, _)) = cells_in(located.cells, target).find(|(_, cell)| !cell.is_blank()) {
             return Err(Rejection::new(
@@ -74,7 +77,39 @@ impl SheetsState {
                 ),
             ));
         }
-        self.put(&located, &rows, start, desk, context)
+        self.put(&located, &rows, start, Vec::new(), desk, context)
+    }
+
+    /// Appends rows for which what stands below makes room.
+    fn append_between(
+        &self,
+        located: &Located<'_>,
+        rows: &Rows<'_>,
+        start: CellRef,
+        desk: &Desk,
+        context: &Context<'_>,
+    ) -> Result<Decision<SheetsEvent>, Rejection> {
+        let last = located.book.last_row(located.worksheet).unwrap_or_default();
+        if last >= GRID_ROWS_MAX - rows.height {
+            return Err(Rejection::new(
+                "sheets/outside-grid",
+                format!(
+                    "{} rows more would move the last row of '{}' out of the grid, which has {GRID_ROWS_MAX} rows; append without insert",
+                    rows.height, located.worksheet
+                ),
+            ));
+        }
+        // What moves down holds what it held: that is read as well.
+        let below = Area { first: CellRef { row: start.row, column: 0 }, last: CellRef::LAST };
+        let below = Precedent { worksheet: located.worksheet.clone(), area: below };
+        located.book.note_area(context.frame, &below, |_| true);
+        let inserted = SheetsEvent::RowsInserted {
+            book: located.name.clone(),
+            worksheet: located.worksheet.clone(),
+            at: start.row,
+            count: rows.height,
+        };
+        self.put(located, rows, start, vec![inserted], desk, context)
     }
 
     pub(super) fn clear(
@@ -99,6 +134,7 @@ impl SheetsState {
         located: &Located<'_>,
         rows: &Rows<'_>,
         start: CellRef,
+        mut events: Vec<SheetsEvent>,
         desk: &Desk,
         context: &Context<'_>,
     ) -> Result<Decision<SheetsEvent>, Rejection> {
@@ -118,12 +154,14 @@ impl SheetsState {
             "updated_columns" => rows.width,
             "updated_cells" => cells.len(),
         };
-        if cells.is_empty() {
+        if !cells.is_empty() {
+            let (book, worksheet) = (located.name.clone(), located.worksheet.clone());
+            events.push(SheetsEvent::CellsWritten { book, worksheet, cells });
+        }
+        if events.is_empty() {
             return Ok(Decision::answer(answer));
         }
-        let event =
-            SheetsEvent::CellsWritten { book: located.name.clone(), worksheet: located.worksheet.clone(), cells };
-        let events = self.settle(located.name, located.book, vec![event], desk, context)?;
+        let events = self.settle(located.name, located.book, events, desk, context)?;
         Ok(Decision::change(events, answer))
     }
 }
