@@ -23,7 +23,8 @@
 //!   Contact: email
 //!   Hotline: phone
 //!   Papers: files
-//!   Parent: {type: relation, database: Vendors}         # by title or id; may be defined later
+//!   Parent: {type: relation, database: Vendors}         # by title or id; may be defined later; with back: Subsidiaries
+//!                              # the property Subsidiaries there, {type: relation, database: Vendors, back: Parent}, always shows the other side
 //!   Group limit: {type: rollup, relation: Parent, property: Limit, function: sum}
 //!   Half: {type: formula, expression: 'if(empty(prop("Limit")), 0, prop("Limit") / 2)'}
 //!   Created: created_time      # and last_edited_time, created_by, last_edited_by
@@ -68,6 +69,7 @@ mod pages;
 mod property;
 mod query;
 mod questions;
+mod relations;
 mod rollup;
 mod rows;
 mod scene;
@@ -95,6 +97,7 @@ pub use markdown::MARKDOWN_BYTES_MAX;
 pub use pages::{PAGE_LEVELS_MAX, PAGES_MAX};
 pub use property::{PROPERTY_BYTES_MAX, PROPERTY_ITEMS_MAX};
 pub use query::{QUERY_ROWS_DEFAULT, QUERY_ROWS_MAX, SORTS_MAX};
+pub use relations::RELATED_ROWS_MAX;
 pub use rows::{DATABASES_MAX, IMPORT_ROWS_MAX, ROWS_MAX};
 pub use scene::{COMPUTE_DEPTH_MAX, COMPUTE_STEPS_MAX};
 pub use schema::{NAME_BYTES_MAX, OPTIONS_MAX, PROPERTIES_MAX};
@@ -102,6 +105,7 @@ pub use search::{SEARCH_RESULTS_DEFAULT, SEARCH_RESULTS_MAX};
 
 use self::block::Content;
 use self::folded::Folded;
+use self::relations::Back;
 use self::scene::Scene;
 use self::schema::Schema;
 use self::table::{Stamps, Table};
@@ -228,6 +232,13 @@ impl KnowledgeState {
 
     fn create_rows(&mut self, applying: &mut Applying<'_>, database: &SmolStr, rows: Vec<NewRow>, by: &SmolStr) {
         let Some(schema) = self.databases.peek(database).map(|database| Arc::clone(&database.schema)) else { return };
+        let ends: Vec<(usize, Back)> = schema
+            .properties
+            .iter()
+            .enumerate()
+            .filter_map(|(place, each)| Some((place, self.back(database, each)?)))
+            .collect();
+        let ids: Vec<SmolStr> = rows.iter().filter(|_| !ends.is_empty()).map(|row| row.id.clone()).collect();
         for row in rows {
             let position = self.next_position();
             self.nodes.insert(row.id.clone(), Node::Row(database.clone()));
@@ -239,15 +250,28 @@ impl KnowledgeState {
                 self.contents.insert(applying, ContentOf(row.id), Content(Arc::new(row.blocks)));
             }
         }
+        // Rows of one record may lead to each other, so that all of them come first.
+        for id in ids {
+            for (place, back) in &ends {
+                let row = self.tables.get(database).and_then(|table| table.peek_row(&id));
+                let to = row.map(|row| row.value(*place).clone()).unwrap_or_default();
+                self.follow(applying, back, &id, &Value::Null, &to);
+            }
+        }
     }
 
     fn change_row(&mut self, applying: &mut Applying<'_>, row: &SmolStr, changes: Vec<(SmolStr, Value)>) {
         let Some(Node::Row(database)) = self.nodes.get(row) else { return };
         let Some(schema) = self.databases.peek(database).map(|database| Arc::clone(&database.schema)) else { return };
-        let Some(table) = self.tables.get_mut(database).map(Arc::make_mut) else { return };
+        let database = database.clone();
         for (name, value) in changes {
-            if let Some((place, property)) = schema.property(&name) {
-                table.set(applying, row, place, &property.name, value);
+            let Some((place, property)) = schema.property(&name) else { continue };
+            let back = self.back(&database, property);
+            let Some(table) = self.tables.get_mut(&database).map(Arc::make_mut) else { return };
+            let from = table.peek_row(row).map(|row| row.value(place).clone()).filter(|_| back.is_some());
+            table.set(applying, row, place, &property.name, value.clone());
+            if let (Some(back), Some(from)) = (back, from) {
+                self.follow(applying, &back, row, &from, &value);
             }
         }
     }

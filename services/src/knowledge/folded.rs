@@ -65,7 +65,9 @@ impl KnowledgeState {
                 for value in row.values() {
                     match value {
                         Value::Text(own) => add(&mut text, own),
-                        Value::List(items) => items.iter().filter_map(Value::as_text).for_each(|own| add(&mut text, own)),
+                        Value::List(items) => {
+                            items.iter().filter_map(Value::as_text).for_each(|own| add(&mut text, own))
+                        }
                         Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => {}
                     }
                 }

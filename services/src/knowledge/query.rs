@@ -72,7 +72,8 @@ pub(super) fn query(scene: &Scene<'_>, call: &ToolCall) -> Result<Value, Rejecti
         rows[start..end].sort_unstable_by(order);
     }
     let times = call.flag("with_times");
-    let page = rows[start..end].iter().map(|Placed { row, .. }| show(scene, found, &row.id, shown.as_deref(), &used, times));
+    let page =
+        rows[start..end].iter().map(|Placed { row, .. }| show(scene, found, &row.id, shown.as_deref(), &used, times));
     let page = Value::List(page.collect());
     let cursor = if end < rows.len() { Value::from(rows[end - 1].row.id.clone()) } else { Value::Null };
     Ok(map! { "rows" => page, "total" => rows.len(), "cursor" => cursor })

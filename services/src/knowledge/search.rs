@@ -98,7 +98,7 @@ impl Finder<'_, '_> {
         if page.archived || self.is_below_archived(page.parent.as_ref()) {
             return None;
         }
-        let rank = self.rank(&page.title, || self.in_content(id))?;
+        let rank = self.rank(&page.title, || self.is_sure() || self.in_content(id))?;
         Some(Hit { rank, position: page.position, id: id.clone() })
     }
 
@@ -117,8 +117,13 @@ impl Finder<'_, '_> {
         let schema = &state.databases.peek(database).filter(|database| !database.archived)?.schema;
         let row = state.tables.get(database)?.peek_row(id).filter(|row| !row.archived)?;
         let title = row.value(schema.title_place()).as_text().unwrap_or_default();
-        let rank = self.rank(title, || self.in_properties(row) || self.in_content(id))?;
+        let rank = self.rank(title, || self.is_sure() || self.in_properties(row) || self.in_content(id))?;
         Some(Hit { rank, position: row.position, id: id.clone() })
+    }
+
+    /// Returns whether the folded text alone tells what is found: nothing is found across two pieces of it.
+    fn is_sure(&self) -> bool {
+        !self.pattern.lower().contains('\n')
     }
 
     /// Returns whether any text of a row's properties has it.

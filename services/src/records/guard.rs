@@ -65,16 +65,16 @@ pub(super) fn hold(
     let fault = |why: String| {
         Err(Rejection::new(
             "records/guard-fault",
-            format!("'{action}' cannot be done: its rule '{function}' is at fault: {why}; tell whoever runs this office"),
+            format!(
+                "'{action}' cannot be done: its rule '{function}' is at fault: {why}; tell whoever runs this office"
+            ),
         ))
     };
     let Some(guards) = &scene.state.guards else { return fault("no rules were handed in".to_owned()) };
     let deed = Deed { row: questions::row(scene, table, id), arguments, actor: &scene.desk.name, scene };
     match guards.judge(function, &deed) {
         Ok(None) => Ok(()),
-        Ok(Some(why)) => {
-            Err(Rejection::new("records/guard-refused", format!("'{action}' was not done: {why}")))
-        }
+        Ok(Some(why)) => Err(Rejection::new("records/guard-refused", format!("'{action}' was not done: {why}"))),
         Err(why) => fault(why),
     }
 }

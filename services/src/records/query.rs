@@ -166,8 +166,7 @@ impl<'r> Placed<'r> {
     /// Compares two rows. Empty values come last either way; equal rows stay in the order in which they came to be.
     fn compare(&self, other: &Self, order: &Order<'_>) -> Ordering {
         let others = || {
-            let mut others =
-                order.iter().skip(1).map(|by| Place::of(by, self.row).cmp(&Place::of(by, other.row)));
+            let mut others = order.iter().skip(1).map(|by| Place::of(by, self.row).cmp(&Place::of(by, other.row)));
             let unequal = others.find(|order| order.is_ne());
             unequal.unwrap_or_else(|| self.row.position.cmp(&other.row.position))
         };

@@ -349,8 +349,10 @@ impl Table {
         let heads = self.pieces.peek_all().filter(|(_, cell)| **cell == Cell::Row).map(|(piece, _)| &piece.row);
         let rebuilt = heads.map(|id| {
             let value = |name: &SmolStr| self.pieces.peek(&Piece::field(id, name)).map(Cell::value).unwrap_or_default();
-            Row::new(id.clone(), 0, self.schema.fields.iter().map(|field| value(&field.name)).collect())
+            (id, self.schema.fields.iter().map(|field| value(&field.name)).collect::<Vec<_>>())
         });
-        rebuilt.eq(self.peek_rows().map(|row| Row { position: 0, ..row.clone() }))
+        let fields = 0..self.schema.fields.len();
+        let derived = self.peek_rows().map(|row| (&row.id, fields.clone().map(|at| row.value(at).clone()).collect()));
+        rebuilt.eq(derived)
     }
 }
