@@ -83,3 +83,69 @@ pub(crate) struct Named {
     pub(crate) function: SmolStr,
     pub(crate) place: crate::problem::Place,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::{Language, Vocabulary};
+
+    const SOURCE: &str = r#"
+def verified(row, arguments, actor):
+    if actor != "ann":
+        return "only Ann may"
+    found = records.rows("calls", where = {"ticket": row.id})
+    return True if found else "call back about {} first".format(arguments.iban)
+
+def late(row, arguments, actor):
+    return now() < "2026-03-17"
+
+def no_verdict(row, arguments, actor):
+    return 7
+
+def endless(row, arguments, actor):
+    return len([x for x in range(1000000) for y in range(1000)])
+
+def yesterday(row, arguments, actor):
+    return at("mon").records.row("calls", "C-1") == None
+
+def too_few(row):
+    return True
+"#;
+
+    fn judge(function: &str, actor: &str, calls: &Value) -> Result<Option<String>, String> {
+        let language = Language::new(&Vocabulary::OFFICE).expect("the office's vocabulary");
+        let guards = ScenarioGuards::new(Arc::new(language.read("guards.star", SOURCE.as_bytes()).expect("it is read")));
+        let ask = |question: &str, arguments: &Value| match question {
+            "records.rows" => {
+                assert_eq!(*arguments, map! { "table" => "calls", "where" => map! { "ticket" => "T-1" } });
+                Ok(calls.clone())
+            }
+            "clock.now" => Ok(Value::from("2026-03-16T09:00:00+01:00")),
+            other => Err(format!("no {other} here")),
+        };
+        guards.judge(function, &map! { "id" => "T-1" }, &map! { "iban" => "DE1" }, actor, &ask)
+    }
+
+    #[test]
+    fn a_function_says_yes_or_why_not() {
+        let (none, one) = (Value::List(Vec::new()), Value::List(vec![map! { "id" => "C-1" }]));
+        assert_eq!(judge("verified", "ann", &one), Ok(None));
+        assert_eq!(judge("verified", "ann", &none), Ok(Some("call back about DE1 first".to_owned())));
+        assert_eq!(judge("verified", "bob", &one), Ok(Some("only Ann may".to_owned())));
+        assert_eq!(judge("late", "ann", &none), Ok(None));
+    }
+
+    #[test]
+    fn what_is_no_verdict_is_a_fault_with_its_line() {
+        for (function, words) in [
+            ("no_verdict", "returned 7"),
+            ("endless", "guards.star:16: it does more than"),
+            ("yesterday", "as it is now"),
+            ("too_few", "guards.star"),
+            ("nowhere", "nowhere"),
+        ] {
+            let fault = judge(function, "ann", &Value::Null).expect_err(function);
+            assert!(fault.contains(words), "{function}: {fault}");
+        }
+    }
+}
