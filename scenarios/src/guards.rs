@@ -139,7 +139,7 @@ def too_few(row):
     fn what_is_no_verdict_is_a_fault_with_its_line() {
         for (function, words) in [
             ("no_verdict", "returned 7"),
-            ("endless", "guards.star:16: it does more than"),
+            ("endless", "guards.star:15: it does more than"),
             ("yesterday", "as it is now"),
             ("too_few", "guards.star"),
             ("nowhere", "nowhere"),

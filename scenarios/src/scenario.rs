@@ -425,7 +425,11 @@ impl Loading<'_> {
         let known = program.functions();
         for guard in guards.iter().filter(|guard| !known.contains(&guard.function.as_str())) {
             let message = format!("{} has no function '{}'", program.file(), guard.function);
-            let remedy = format!("{}; a rule that is no function is a map", did_you_mean(&guard.function, &known));
+            let remedy = if known.is_empty() {
+                "define it there, or write the rule as a condition".to_owned()
+            } else {
+                did_you_mean(&guard.function, &known)
+            };
             let source = self.package.get(&guard.file).map(|bytes| String::from_utf8_lossy(bytes)).unwrap_or_default();
             let problem = Problem::of_file("scenario/unknown-function", guard.file.clone(), message, &remedy);
             self.problems.push(problem.at(guard.place, &source));

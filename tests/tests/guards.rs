@@ -1,7 +1,7 @@
 //! Rules of business tables that are functions of the package: they refuse the agent in their own words, and a log alone, which carries its
 //! package, is executed again with them.
 
-use dayshift_engine::{Seed, ToolCall, Value, map};
+use dayshift_engine::{Input, Seed, ToolCall, Value, map};
 use dayshift_replay::Reexecution;
 use dayshift_runs::load_file;
 use dayshift_scenarios::{Package, Problem, Scenario};
@@ -12,13 +12,15 @@ const SCENARIO: &str = "\
 id: guarded-v1
 title: A guarded table
 request: Change the account once it was verified.
+requirements:
+  - {id: change, text: The account is changed.}
 agent: {name: ann, display: Ann Lee, address: ann@acme.example}
 office: {zone: Europe/Berlin}
 epoch: 2026-03-16 08:00
 days:
   - {name: mon, opens: 09:00, ends: 17:00, notification: Good morning.}
 checks:
-  - {id: changed, title: The account was changed.}
+  - {id: changed, title: The account was changed., requirement: change}
 ";
 
 const CHECKS: &str = "\
@@ -76,7 +78,7 @@ fn a_function_of_the_package_judges_and_a_log_alone_is_executed_again_with_it() 
     let library = memory_library();
     let scenario = scenario(&[]).expect("it loads");
     let (mut live, _) = library.start(&scenario, Seed::new(7), "by hand").expect("it starts");
-    let mut call = |call: ToolCall| live.call(call).expect("it is recorded").answer;
+    let mut call = |call: ToolCall| live.input(Input::Call(call)).expect("it is recorded").answer;
     let refused = |answer: Result<Value, dayshift_engine::Rejection>| {
         let rejection = answer.expect_err("it is refused");
         assert_eq!(rejection.code, "records/guard-refused");
