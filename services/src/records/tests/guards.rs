@@ -53,7 +53,11 @@ fn office(guards: Option<Arc<dyn Guards>>) -> Bench<RecordsState> {
             "peek": {"guard": "curious", "effects": [{"set": {"status": "seen"}}]},
             "lose": {"guard": "nowhere", "effects": [{"set": {"status": "lost"}}]}}}}"#,
     );
-    good(&mut bench, "records.define", r#"{"table": {"table": "calls", "fields": {"ticket": "text", "verified": "boolean"}}}"#);
+    good(
+        &mut bench,
+        "records.define",
+        r#"{"table": {"table": "calls", "fields": {"ticket": "text", "verified": "boolean"}}}"#,
+    );
     good(&mut bench, "records.import", r#"{"table": "tickets", "rows": [{"id": "T-1", "status": "open"}]}"#);
     bench
 }
@@ -65,7 +69,10 @@ fn a_function_refuses_in_its_own_words_until_it_holds() {
     let functions = Arc::new(Functions::default());
     let mut bench = office(Some(Arc::clone(&functions) as Arc<dyn Guards>));
     let (code, message) = refused(&mut bench, "records.act", CHANGE);
-    assert_eq!((code.as_str(), message.as_str()), ("records/guard-refused", "'change' was not done: a call-back comes first"));
+    assert_eq!(
+        (code.as_str(), message.as_str()),
+        ("records/guard-refused", "'change' was not done: a call-back comes first")
+    );
     good(&mut bench, "records.create", r#"{"table": "calls", "values": {"ticket": "T-1", "verified": true}}"#);
     good(&mut bench, "records.act", CHANGE);
     let given = functions.0.lock().expect("nobody panicked");
@@ -84,7 +91,9 @@ fn what_a_function_reads_is_read_by_the_call() {
     good(&mut bench, "records.create", r#"{"table": "calls", "values": {"ticket": "T-1", "verified": true}}"#);
     good(&mut bench, "records.act", CHANGE);
     let keys = bench.read_keys();
-    for key in ["records:tickets/T-1/status", "records:tickets/T-1/iban", "records:calls/", "records:calls/*", "clock:now"] {
+    for key in
+        ["records:tickets/T-1/status", "records:tickets/T-1/iban", "records:calls/", "records:calls/*", "clock:now"]
+    {
         assert!(keys.contains(&key), "{key} in {keys:?}");
     }
     let scan = bench.accesses.reads.iter().find(|read| read.key.as_str() == "records:calls/*").expect("it was scanned");
