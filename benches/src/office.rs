@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dayshift_engine::{
-    Blobs, Episode, Genesis, MemoryBlobs, Plan, PlannedDay, Prefix, Reaction, Scene, Script, ScriptError, Seed,
+    Blobs, Clock, Episode, Genesis, MemoryBlobs, Plan, PlannedDay, Prefix, Reaction, Scene, Script, ScriptError, Seed,
     SimTime, ToolCall, Value, map,
 };
 use dayshift_services::Office;
@@ -48,16 +48,17 @@ impl Workload {
     }
 }
 
-/// Lays out an office by `setup`, in which a text argument `eml` of an import is kept as a blob first.
+/// Lays out an office by `setup`, which keeps what it imports as blobs.
 ///
 /// # Panics
 ///
 /// If the office refuses its own workload.
 #[must_use]
-pub fn lay_out(setup: impl FnOnce(&dyn Blobs) -> Vec<ToolCall>) -> Workload {
+pub fn lay_out(clock: Clock, setup: impl FnOnce(&dyn Blobs) -> Vec<ToolCall>) -> Workload {
     let opens: SimTime = "2026-03-16T08:00:00Z".parse().expect("a good time");
-    let day = PlannedDay { name: "mon".into(), opens, ends: opens, notification: "Good morning.".to_owned() };
-    let plan = Plan { days: vec![day], closes: opens, calls_per_turn_max: Some(u32::MAX), ..Plan::default() };
+    let ends: SimTime = "2026-03-16T18:00:00Z".parse().expect("a good time");
+    let day = PlannedDay { name: "mon".into(), opens, ends, notification: "Good morning.".to_owned() };
+    let plan = Plan { days: vec![day], closes: ends, calls_per_turn_max: Some(u32::MAX), clock, ..Plan::default() };
     let script: Arc<dyn Script<Office>> = Arc::new(Quiet(plan));
     let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::new());
     let digest = blobs.put(Arc::from(*b"bench"));
@@ -134,7 +135,7 @@ pub fn mail(blobs: &dyn Blobs, index: usize) -> ToolCall {
 /// The large world: 10,000 rows and 10,000 files.
 #[must_use]
 pub fn large(items: usize) -> Workload {
-    lay_out(|blobs| {
+    lay_out(Clock::Staged, |blobs| {
         let mut calls = table(items);
         calls.extend((0..items).map(|index| file(blobs, index)));
         calls
@@ -144,7 +145,7 @@ pub fn large(items: usize) -> Workload {
 /// The small world that a trainer resets: 200 mails, 100 table rows, 50 files.
 #[must_use]
 pub fn small() -> Workload {
-    lay_out(|blobs| {
+    lay_out(Clock::Staged, |blobs| {
         let mut calls = table(100);
         calls.extend((0..200).map(|index| mail(blobs, index)));
         calls.extend((0..50).map(|index| file(blobs, index)));

@@ -36,7 +36,7 @@ pub(crate) struct Ready {
 impl Ready {
     pub(crate) fn new(scenario: Scenario<Office>) -> Result<Self, RunError> {
         let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::new());
-        let prefix = scenario.prefix(Office::default(), &blobs)?;
+        let prefix = scenario.prefix(dayshift_runs::office(&scenario), &blobs)?;
         Ok(Self { scenario, prefix, blobs })
     }
 }

@@ -15,6 +15,7 @@ use crate::blobs::StoreBlobs;
 use crate::error::RunError;
 use crate::live::LiveRun;
 use crate::note::RunNote;
+use crate::office::office;
 use crate::recorder::{Recorder, append_of};
 use crate::run::Run;
 
@@ -144,7 +145,7 @@ impl Library {
     ///
     /// [`RunError::Episode`] when the scenario cannot be laid out, [`RunError::Store`] when the store refuses.
     pub fn start(&self, scenario: &Scenario<Office>, seed: Seed, agent: &str) -> Result<(LiveRun, Step), RunError> {
-        let prefix = scenario.prefix(Office::default(), &self.blobs)?;
+        let prefix = scenario.prefix(office(scenario), &self.blobs)?;
         let shared = BranchId::new(format!("{PREFIX}{}", prefix.log().head().hash.short()))?;
         self.keep_prefix(&shared, prefix.log())?;
         let (episode, step) = Episode::open(&prefix, seed, scenario.script(), Arc::clone(&self.blobs))?;

@@ -15,6 +15,7 @@ use crate::error::RunError;
 use crate::library::Library;
 use crate::live::day_name;
 use crate::note::RunNote;
+use crate::office::office;
 
 /// One run, whole in memory. A clone shares everything.
 #[derive(Clone)]
@@ -74,7 +75,7 @@ impl Run {
     /// Returns an episode without records, to fold this run's into.
     #[must_use]
     pub fn blank(&self) -> Episode<Office> {
-        Episode::blank(Office::default(), self.scenario.script(), Arc::clone(&self.blobs))
+        Episode::blank(office(&self.scenario), self.scenario.script(), Arc::clone(&self.blobs))
     }
 
     /// Returns the episode as it was after record `at`; at its end if nothing is said.
@@ -137,7 +138,7 @@ impl Run {
     /// [`RunError::Replay`] when the log cannot be read back.
     pub fn reexecute(&self, progress: impl FnMut(u64)) -> Result<Reexecution, RunError> {
         let open = |seed: Seed| {
-            let prefix = self.scenario.prefix(Office::default(), &self.blobs);
+            let prefix = self.scenario.prefix(office(&self.scenario), &self.blobs);
             let prefix = prefix.map_err(|error| ReplayError::Scenario(error.to_string()))?;
             Ok(Episode::open(&prefix, seed, self.scenario.script(), Arc::clone(&self.blobs))?.0)
         };

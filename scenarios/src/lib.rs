@@ -3,6 +3,7 @@
 
 mod agents;
 mod checks;
+mod guards;
 mod language;
 mod library;
 mod lines;
@@ -20,6 +21,7 @@ mod yaml;
 
 pub use agents::{Agent, AgentError, Noop, Observation, RunError, Scripted, run};
 pub use checks::StarlarkChecks;
+pub use guards::{Ask, ScenarioGuards};
 pub use language::{
     CALL_DEPTH_MAX, HEAP_BYTES_MAX, NESTING_MAX, RANGE_MAX, SOURCE_BYTES_MAX, STATEMENTS_MAX, TEXT_MADE_BYTES_MAX,
     TICKS_MAX, Verb, Vocabulary,

@@ -10,6 +10,7 @@ use dayshift_engine::{
 
 use crate::agents::{Agent, Noop, Scripted};
 use crate::checks::StarlarkChecks;
+use crate::guards::{GUARDS_PATH, Named, ScenarioGuards};
 use crate::language::{Language, Program, Vocabulary};
 use crate::manifest::{CHECKS_PATH, FunctionName, MANIFEST_PATH, Manifest, Person, PersonaEntry, Requirement};
 use crate::package::Package;
@@ -37,6 +38,7 @@ pub struct Scenario<W> {
     script: Arc<ScenarioScript>,
     checks: Arc<StarlarkChecks>,
     solutions: Vec<Arc<Solution>>,
+    guards: ScenarioGuards,
     own_script: Option<Arc<dyn Script<W>>>,
     own_checks: Option<Arc<dyn Checks<W>>>,
 }
@@ -58,6 +60,7 @@ impl<W> Clone for Scenario<W> {
             script: Arc::clone(&self.script),
             checks: Arc::clone(&self.checks),
             solutions: self.solutions.clone(),
+            guards: self.guards.clone(),
             own_script: self.own_script.clone(),
             own_checks: self.own_checks.clone(),
         }
@@ -201,6 +204,12 @@ impl<W: World> Scenario<W> {
         self.own_checks.clone().unwrap_or_else(|| Arc::clone(&self.checks) as Arc<dyn Checks<W>>)
     }
 
+    /// Returns the functions that judge actions on business tables. Whoever builds the office of this scenario hands them in.
+    #[must_use]
+    pub fn guards(&self) -> &ScenarioGuards {
+        &self.guards
+    }
+
     /// Returns the calls that lay out the initial world, each with the file that it comes from.
     #[must_use]
     pub fn setup(&self) -> &[SetupCall] {
@@ -285,7 +294,7 @@ impl Loading<'_> {
                 report.add("scenario/bad-call", *place, message, remedy);
             }
         }
-        let setup = setup::calls(&manifest, self.package, self.problems);
+        let (setup, guards) = setup::calls(&manifest, self.package, self.problems);
         for each in &setup {
             if let Some((message, remedy)) = tool_fault::<W>(&each.call) {
                 self.problems.push(Problem::of_file("scenario/bad-call", each.file.clone(), message, remedy));
@@ -307,7 +316,12 @@ impl Loading<'_> {
             .map(|entry| self.persona(&manifest, entry, &language, &mut programs, report))
             .collect();
         let solutions = self.solutions(&manifest);
-        let program = program?;
+        let judges = match self.package.get(GUARDS_PATH) {
+            Some(_) => self.program(&language, &mut programs, GUARDS_PATH, report, Place::default()),
+            None => program.clone(),
+        };
+        self.known_guards(judges.as_deref(), &guards);
+        let (program, judges) = (program?, judges?);
         let conditions = timeline.conditions.iter().map(|name| name.as_ref().map(|name| name.name.clone())).collect();
         let checks = StarlarkChecks {
             house: Arc::clone(&house),
@@ -332,6 +346,7 @@ impl Loading<'_> {
             script: Arc::new(ScenarioScript { house, plan: timeline.plan, program, conditions, personas }),
             checks: Arc::new(checks),
             solutions,
+            guards: ScenarioGuards::new(judges),
             own_script: None,
             own_checks: None,
         })
@@ -402,6 +417,23 @@ impl Loading<'_> {
             sees: entry.sees.clone(),
         };
         Some(PersonaScript { program, function: entry.function.name.clone(), viewer, me })
+    }
+
+    /// Makes sure that the functions are there that tables name as rules.
+    fn known_guards(&mut self, program: Option<&Program>, guards: &[Named]) {
+        let Some(program) = program else { return };
+        let known = program.functions();
+        for guard in guards.iter().filter(|guard| !known.contains(&guard.function.as_str())) {
+            let message = format!("{} has no function '{}'", program.file(), guard.function);
+            let remedy = if known.is_empty() {
+                "define it there, or write the rule as a condition".to_owned()
+            } else {
+                did_you_mean(&guard.function, &known)
+            };
+            let source = self.package.get(&guard.file).map(|bytes| String::from_utf8_lossy(bytes)).unwrap_or_default();
+            let problem = Problem::of_file("scenario/unknown-function", guard.file.clone(), message, &remedy);
+            self.problems.push(problem.at(guard.place, &source));
+        }
     }
 
     fn solutions(&mut self, manifest: &Manifest<'_>) -> Vec<Arc<Solution>> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use dayshift_engine::{BlobId, SmolStr, ToolCall, Value, map};
 
+use crate::guards::{GUARDS_PATH, Named};
 use crate::manifest::{Manifest, Person};
 use crate::package::Package;
 use crate::problem::{Place, Problem, Report};
@@ -24,8 +25,13 @@ const FOLDERS: [&str; 7] = ["files", "mail", "sheets", "records", "chat", "calen
 
 /// Returns the calls that lay out the initial world: office, people, files, mail, calendars, sheets, definitions of records, their rows,
 /// pages and databases, chat.
-pub(crate) fn calls(manifest: &Manifest<'_>, package: &Package, problems: &mut Vec<Problem>) -> Vec<SetupCall> {
-    let mut setup = Setup { package, calendar: &manifest.calendar, calls: Vec::new(), problems };
+/// Also returns the functions that tables name as rules.
+pub(crate) fn calls(
+    manifest: &Manifest<'_>,
+    package: &Package,
+    problems: &mut Vec<Problem>,
+) -> (Vec<SetupCall>, Vec<Named>) {
+    let mut setup = Setup { package, calendar: &manifest.calendar, calls: Vec::new(), guards: Vec::new(), problems };
     setup.office(manifest);
     setup.unknown_folders();
     setup.files();
@@ -35,13 +41,14 @@ pub(crate) fn calls(manifest: &Manifest<'_>, package: &Package, problems: &mut V
     setup.records();
     setup.knowledge();
     setup.chat();
-    setup.calls
+    (setup.calls, setup.guards)
 }
 
 struct Setup<'a> {
     package: &'a Package,
     calendar: &'a Calendar,
     calls: Vec<SetupCall>,
+    guards: Vec<Named>,
     problems: &'a mut Vec<Problem>,
 }
 
@@ -171,13 +178,14 @@ impl Setup<'_> {
     /// All definitions come before all rows, so that references between tables resolve.
     fn records(&mut self) {
         let mut rows = Vec::new();
-        for (path, bytes) in self.package.below("world/records/") {
+        for (path, bytes) in self.package.below("world/records/").filter(|(path, _)| *path != GUARDS_PATH) {
             let Some((stem, node)) = self.yaml(path, bytes, "world/records/") else { continue };
             let Value::Map(mut definition) = node.to_value() else {
                 let message = "a table is a map with 'fields' and 'rows'";
                 self.refuse("scenario/bad-table", path, message, "see docs/scenario-format.md");
                 continue;
             };
+            self.guards.extend(functions(path, &node));
             let table = definition.entry("table".into()).or_insert_with(|| stem.into()).clone();
             if let Some(found) = definition.remove("rows").filter(|rows| *rows != Value::Null) {
                 rows.push((path.clone(), map! { "table" => table, "rows" => found }));
@@ -260,6 +268,27 @@ impl Setup<'_> {
         self.problems.extend(report.into_problems());
         node.filter(|_| is_map).map(|node| (stem.into(), node))
     }
+}
+
+/// Returns the functions that the actions of a table name as their rules: texts under `guard`, alone or in a list.
+fn functions(file: &SmolStr, table: &Node) -> Vec<Named> {
+    let entries = |node: &Node| match &node.shape {
+        Shape::Map(entries) => entries.clone(),
+        _ => Vec::new(),
+    };
+    let under =
+        |node: &Node, key: &str| entries(node).into_iter().find(|(name, _)| name.text == key).map(|(_, node)| node);
+    let actions = under(table, "actions").map(|actions| entries(&actions)).unwrap_or_default();
+    let guards = actions.iter().filter_map(|(_, action)| under(action, "guard"));
+    let items = guards.flat_map(|guard| match guard.shape {
+        Shape::List(items) => items,
+        _ => vec![guard],
+    });
+    let named = items.filter_map(|item| match item.shape {
+        Shape::Text(function) => Some(Named { file: file.clone(), function, place: item.place }),
+        _ => None,
+    });
+    named.collect()
 }
 
 fn introduction(person: &Person, agent: bool) -> Value {

@@ -115,6 +115,8 @@ fn now(time: SimTime, desk: &Desk) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::testing::Bench;
 
@@ -183,5 +185,52 @@ mod tests {
             bench.ask("then", map! {}).map_err(|rejection| rejection.code.into_owned()),
             Err("query/unknown".into())
         );
+    }
+
+    proptest! {
+        /// The reference counts days and minutes by itself (Hinnant, "chrono-compatible low-level date algorithms"), in zones without
+        /// summer time.
+        #[test]
+        fn now_and_waits_agree_with_counting(steps in prop::collection::vec((-3_000_000_i64..3_000_000, 0_usize..4), 1..20)) {
+            let zones = [("UTC", 0), ("Asia/Tokyo", 9 * 60), ("Etc/GMT+5", -5 * 60), ("Asia/Kolkata", 5 * 60 + 30)];
+            let mut bench = Bench::new(ClockState);
+            for (seconds, zone) in steps {
+                let (name, offset_minutes) = zones[zone];
+                bench.desk.zone = name.parse().expect("a zone");
+                let now = bench.call("clock.now", map! {}).expect("it is told");
+                let local = bench.time.as_millis().div_euclid(60_000) + offset_minutes;
+                let days = local.div_euclid(1_440);
+                let (year, month, day) = civil(days);
+                prop_assert_eq!(now.get("minutes"), Some(&Value::Int(local.rem_euclid(1_440))));
+                prop_assert_eq!(now.get("date"), Some(&Value::from(format!("{year:04}-{month:02}-{day:02}"))));
+                // The first of January 1970 was a Thursday.
+                prop_assert_eq!(now.get("weekday"), Some(&Value::from(WEEKDAYS[(days + 3).rem_euclid(7) as usize])));
+                let until = SimTime::from_millis(bench.time.as_millis() + seconds * 1_000);
+                let frame = Frame::new();
+                let context = Context {
+                    seq: Seq::default(), time: bench.time, actor: &bench.actor, turn: None, seed: dayshift_engine::Seed::new(7),
+                    frame: &frame, blobs: &bench.blobs,
+                };
+                let call = ToolCall::new("clock.wait", map! { "until" => until });
+                let waits = bench.service.decide(&call, &bench.desk, &context);
+                if seconds > 0 {
+                    prop_assert_eq!(waits.expect("it is later").wait, Some(Wait::Until(until)));
+                    bench.time = until;
+                } else {
+                    prop_assert_eq!(waits.expect_err("it is past").code, "clock/past");
+                }
+            }
+        }
+    }
+
+    fn civil(days: i64) -> (i64, i64, i64) {
+        let shifted = days + 719_468;
+        let era = shifted.div_euclid(146_097);
+        let of_era = shifted.rem_euclid(146_097);
+        let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let shifted_month = (5 * of_year + 2) / 153;
+        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+        (era * 400 + year_of_era + i64::from(month <= 2), month, of_year - (153 * shifted_month + 2) / 5 + 1)
     }
 }

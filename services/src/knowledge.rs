@@ -23,7 +23,8 @@
 //!   Contact: email
 //!   Hotline: phone
 //!   Papers: files
-//!   Parent: {type: relation, database: Vendors}         # by title or id; may be defined later
+//!   Parent: {type: relation, database: Vendors}         # by title or id; may be defined later; with back: Subsidiaries
+//!                              # the property Subsidiaries there, {type: relation, database: Vendors, back: Parent}, always shows the other side
 //!   Group limit: {type: rollup, relation: Parent, property: Limit, function: sum}
 //!   Half: {type: formula, expression: 'if(empty(prop("Limit")), 0, prop("Limit") / 2)'}
 //!   Created: created_time      # and last_edited_time, created_by, last_edited_by
@@ -59,6 +60,7 @@ mod block;
 mod date;
 mod event;
 mod filter;
+mod folded;
 mod formula;
 mod markdown;
 mod matching;
@@ -67,6 +69,7 @@ mod pages;
 mod property;
 mod query;
 mod questions;
+mod relations;
 mod rollup;
 mod rows;
 mod scene;
@@ -94,12 +97,15 @@ pub use markdown::MARKDOWN_BYTES_MAX;
 pub use pages::{PAGE_LEVELS_MAX, PAGES_MAX};
 pub use property::{PROPERTY_BYTES_MAX, PROPERTY_ITEMS_MAX};
 pub use query::{QUERY_ROWS_DEFAULT, QUERY_ROWS_MAX, SORTS_MAX};
+pub use relations::RELATED_ROWS_MAX;
 pub use rows::{DATABASES_MAX, IMPORT_ROWS_MAX, ROWS_MAX};
 pub use scene::{COMPUTE_DEPTH_MAX, COMPUTE_STEPS_MAX};
 pub use schema::{NAME_BYTES_MAX, OPTIONS_MAX, PROPERTIES_MAX};
 pub use search::{SEARCH_RESULTS_DEFAULT, SEARCH_RESULTS_MAX};
 
 use self::block::Content;
+use self::folded::Folded;
+use self::relations::Back;
 use self::scene::Scene;
 use self::schema::Schema;
 use self::table::{Stamps, Table};
@@ -117,6 +123,8 @@ pub struct KnowledgeState {
     children: Collection<ChildrenOf, Children>,
     /// Derived: what each id stands for.
     nodes: OrdMap<SmolStr, Node>,
+    /// Derived: what a search can find.
+    folded: Folded,
     positions: u64,
 }
 
@@ -173,6 +181,7 @@ impl KnowledgeState {
             tables: OrdMap::new(),
             children: Collection::ungraded("knowledge:"),
             nodes: OrdMap::new(),
+            folded: Folded::default(),
             positions: 0,
         }
     }
@@ -223,6 +232,13 @@ impl KnowledgeState {
 
     fn create_rows(&mut self, applying: &mut Applying<'_>, database: &SmolStr, rows: Vec<NewRow>, by: &SmolStr) {
         let Some(schema) = self.databases.peek(database).map(|database| Arc::clone(&database.schema)) else { return };
+        let ends: Vec<(usize, Back)> = schema
+            .properties
+            .iter()
+            .enumerate()
+            .filter_map(|(place, each)| Some((place, self.back(database, each)?)))
+            .collect();
+        let ids: Vec<SmolStr> = rows.iter().filter(|_| !ends.is_empty()).map(|row| row.id.clone()).collect();
         for row in rows {
             let position = self.next_position();
             self.nodes.insert(row.id.clone(), Node::Row(database.clone()));
@@ -234,15 +250,28 @@ impl KnowledgeState {
                 self.contents.insert(applying, ContentOf(row.id), Content(Arc::new(row.blocks)));
             }
         }
+        // Rows of one record may lead to each other, so that all of them come first.
+        for id in ids {
+            for (place, back) in &ends {
+                let row = self.tables.get(database).and_then(|table| table.peek_row(&id));
+                let to = row.map(|row| row.value(*place).clone()).unwrap_or_default();
+                self.follow(applying, back, &id, &Value::Null, &to);
+            }
+        }
     }
 
     fn change_row(&mut self, applying: &mut Applying<'_>, row: &SmolStr, changes: Vec<(SmolStr, Value)>) {
         let Some(Node::Row(database)) = self.nodes.get(row) else { return };
         let Some(schema) = self.databases.peek(database).map(|database| Arc::clone(&database.schema)) else { return };
-        let Some(table) = self.tables.get_mut(database).map(Arc::make_mut) else { return };
+        let database = database.clone();
         for (name, value) in changes {
-            if let Some((place, property)) = schema.property(&name) {
-                table.set(applying, row, place, &property.name, value);
+            let Some((place, property)) = schema.property(&name) else { continue };
+            let back = self.back(&database, property);
+            let Some(table) = self.tables.get_mut(&database).map(Arc::make_mut) else { return };
+            let from = table.peek_row(row).map(|row| row.value(place).clone()).filter(|_| back.is_some());
+            table.set(applying, row, place, &property.name, value.clone());
+            if let (Some(back), Some(from)) = (back, from) {
+                self.follow(applying, &back, row, &from, &value);
             }
         }
     }
@@ -306,6 +335,7 @@ impl Service for KnowledgeState {
     }
 
     fn apply(&mut self, event: KnowledgeEvent, applying: &mut Applying<'_>) {
+        let touched = folded::touched(&event);
         match event {
             KnowledgeEvent::PageCreated { id, title, parent, blocks, by } => {
                 let position = self.next_position();
@@ -353,6 +383,7 @@ impl Service for KnowledgeState {
                 self.touch(applying, &id, &by);
             }
         }
+        touched.iter().for_each(|id| self.fold_text(id));
     }
 
     fn query(&self, verb: &str, arguments: &Value, desk: &Desk, looking: &Looking<'_>) -> Result<Value, Rejection> {

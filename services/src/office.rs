@@ -16,7 +16,7 @@ use crate::files::{FilesEvent, FilesState};
 use crate::knowledge::{KnowledgeEvent, KnowledgeState};
 use crate::mail::{Attachment, MailEvent, MailState};
 use crate::people::{PeopleEvent, PeopleState};
-use crate::records::{RecordsEvent, RecordsState};
+use crate::records::{Guards, RecordsEvent, RecordsState};
 use crate::service::{Desk, Service};
 use crate::sheets::{SheetsEvent, SheetsState};
 
@@ -110,6 +110,14 @@ impl Office {
     #[must_use]
     pub fn files(&self) -> &FilesState {
         &self.files
+    }
+
+    /// Returns an empty office in which `guards` judge the actions of records whose rules are functions.
+    #[must_use]
+    pub fn with_guards(guards: Arc<dyn Guards>) -> Self {
+        let mut office = Self::default();
+        Arc::make_mut(&mut office.records).set_guards(guards);
+        office
     }
 
     /// Returns the mailboxes, for doors that show or export them.

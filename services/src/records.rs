@@ -59,6 +59,8 @@
 //! `{exists: {table, where}}`, and the words `$id`, `$now`, `$today`, `$actor`, `$arguments.NAME` and `$row.FIELD`; a text that starts with
 //! a real `$` is written with two. In a `where` under `exists`, fields are those of the other table, and `$row` is the row acted on.
 //!
+//! A guard may also be the name of a function of the scenario's scripts, alone (`guard: may_approve`) or among conditions; see [`Guards`].
+//!
 //! Effects run in order against the row as it was before the action: `set`, `increment`, `decrement` (these three also with `on`),
 //! `create`, and `remove: true`.
 //!
@@ -76,6 +78,7 @@ mod definition;
 mod draft;
 mod evaluate;
 mod event;
+mod guard;
 mod kind;
 mod outage;
 mod query;
@@ -86,6 +89,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod whole;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -102,6 +106,7 @@ pub use decimal::{DECIMAL_SCALE_MAX, DECIMAL_WHOLE_DIGITS_MAX};
 pub use definition::{ACTIONS_MAX, EFFECTS_MAX, FIELDS_MAX, GUARDS_MAX, NAME_BYTES_MAX};
 pub use draft::TABLE_ROWS_MAX;
 pub use event::{NewRow, Outage, OutageKind, RecordsEvent};
+pub use guard::{Deed, Guards};
 pub use kind::{FIELD_LIST_ITEMS_MAX, FIELD_TEXT_BYTES_MAX, ROW_ID_BYTES_MAX};
 pub use outage::{OUTAGE_LATE_SECONDS_MAX, OUTAGES_MAX};
 pub use query::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, SORT_FIELDS_MAX};
@@ -123,6 +128,8 @@ pub const IMPORT_ROWS_MAX: usize = 10_000;
 pub struct RecordsState {
     entries: Collection<SmolStr, TableEntry>,
     tables: OrdMap<SmolStr, Arc<Table>>,
+    /// Judges by the scenario's functions. No state: a fork and a replay have the same.
+    guards: Option<Arc<dyn Guards>>,
 }
 
 /// What a table is, and when it does not answer.
@@ -136,7 +143,12 @@ impl RecordsState {
     /// Returns an office without tables.
     #[must_use]
     pub fn new() -> Self {
-        Self { entries: Collection::new("records:"), tables: OrdMap::new() }
+        Self { entries: Collection::new("records:"), tables: OrdMap::new(), guards: None }
+    }
+
+    /// Lets `guards` judge the actions whose rules are functions.
+    pub fn set_guards(&mut self, guards: Arc<dyn Guards>) {
+        self.guards = Some(guards);
     }
 
     fn change_table(&mut self, name: &SmolStr, change: impl FnOnce(&mut Table)) {

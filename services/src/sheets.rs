@@ -1,5 +1,6 @@
 //! Spreadsheets: workbooks of worksheets of typed cells, in the terms of Google Sheets and Excel. Cells live in traced collections, so that
-//! every reading is a dependency and a fork is cheap; formulas are computed when a call is decided, and events carry what they came to.
+//! every reading is a dependency and a fork is cheap; formulas are computed when a call is decided, and events carry what they came to. A
+//! formula fills one cell: one that comes to several values shows `#SPILL!`.
 //!
 //! Keys: `sheets:` the list of workbooks, `sheets:book` one of them, `sheets:book/` the list of its worksheets, `sheets:book/tab` one of
 //! them, `sheets:book/tab!` which cells it has, `sheets:book/tab!C4` one of them, `sheets:book/tab!*` what all of them hold, and
@@ -18,10 +19,14 @@ mod formula;
 mod formula_tests;
 mod import;
 mod index;
+mod insert;
+#[cfg(test)]
+mod insert_tests;
 mod locate;
 mod question;
 mod read;
 mod recalculate;
+mod shown;
 mod state;
 mod structure;
 #[cfg(test)]

@@ -13,6 +13,8 @@ use dayshift_replay::{Grader, Report};
 use dayshift_scenarios::{Agent, AgentError, Noop, Observation, Scenario, Scripted, Solution};
 use dayshift_services::Office;
 
+use crate::office::office;
+
 /// A scenario, laid out and ready to be played.
 pub(super) struct Bench<'a> {
     scenario: &'a Scenario<Office>,
@@ -86,8 +88,8 @@ impl<'a> Bench<'a> {
         let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::new());
         let genesis = scenario.genesis(&*blobs);
         let calls = scenario.setup().iter().map(|setup| setup.call.clone()).collect();
-        let prefix = Prefix::build(Office::default(), genesis, calls, Arc::clone(&script), Arc::clone(&blobs))?;
-        let mut shadow = Episode::blank(Office::default(), Arc::clone(&script), Arc::clone(&blobs));
+        let prefix = Prefix::build(office(scenario), genesis, calls, Arc::clone(&script), Arc::clone(&blobs))?;
+        let mut shadow = Episode::blank(office(scenario), Arc::clone(&script), Arc::clone(&blobs));
         let mut grader = Grader::new(scenario.checks());
         for record in prefix.log().since(0) {
             grader.absorb(&mut shadow, Arc::clone(record))?;

@@ -18,6 +18,7 @@ use super::{
     Survivor, VACUOUS_WEIGHT_MAX, changes,
 };
 use crate::error::RunError;
+use crate::office::office;
 
 const REFERENCE: &str = "solutions/reference.yaml";
 const MANIFEST: &str = "scenario.yaml";
@@ -67,7 +68,7 @@ impl<'a> Trials<'a> {
     /// Lays out the initial world; a refusal is a finding.
     fn bench(&mut self) -> Result<Option<Bench<'a>>, RunError> {
         let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::new());
-        match self.scenario.prefix(Office::default(), &blobs) {
+        match self.scenario.prefix(office(self.scenario), &blobs) {
             Ok(_) => {
                 let bench = Bench::new(self.scenario, self.scenario.script())?;
                 if let Err(error) = bench.opened(SEEDS[0]) {

@@ -365,7 +365,7 @@ impl<'a> Reader<'_, 'a> {
 
     /// Returns the item that a list is to contain; for a relation, the id of the row that has this title.
     fn item(&self, kind: Option<&PropertyKind>, text: &str) -> SmolStr {
-        if let Some(PropertyKind::Relation { database }) = kind
+        if let Some(PropertyKind::Relation { database, .. }) = kind
             && !self.scene.state.nodes.contains_key(text)
             && let Ok(Some(target)) = self.scene.find_database(database)
         {

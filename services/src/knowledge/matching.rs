@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use chrono::{Datelike, NaiveDate};
 use chrono_tz::Tz;
 use dayshift_engine::{SmolStr, Value};
+use smol_str::StrExt;
 
 use super::date::{Date, Moment, moved, today};
 use super::filter::{Compare, Filter, Place, Quantity, Span, Target, Test};
@@ -122,7 +123,7 @@ impl<'a> Matcher<'a> {
             Value::Text(text) if text.is_empty() => None,
             Value::Text(text) => Some(match Moment::parse(text) {
                 Some(moment) => Rank::Number(moment.millis(zone) as f64),
-                None => Rank::Text(text.to_lowercase().into()),
+                None => Rank::Text(text.to_lowercase_smolstr()),
             }),
             Value::List(items) if items.is_empty() => None,
             Value::List(_) => Some(Rank::Text(value.to_string().to_lowercase().into())),

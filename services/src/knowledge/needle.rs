@@ -13,6 +13,11 @@ impl Needle {
         Self { lower: text.to_lowercase(), ascii: text.is_ascii() }
     }
 
+    /// Returns what is looked for, in lower case.
+    pub(super) fn lower(&self) -> &str {
+        &self.lower
+    }
+
     /// Returns whether `text` has it in it.
     pub(super) fn is_in(&self, text: &str) -> bool {
         if !self.ascii || !text.is_ascii() {

@@ -105,7 +105,7 @@ fn canonical(
             }
         }),
         PropertyKind::People | PropertyKind::Files => list(value, |item| Ok(item.into())),
-        PropertyKind::Relation { database } => list(value, |item| resolve(database, item)),
+        PropertyKind::Relation { database, .. } => list(value, |item| resolve(database, item)),
         PropertyKind::Date => date::admit(value),
         PropertyKind::Checkbox => match value {
             Value::Bool(true) => Ok(Value::Bool(true)),

@@ -3,6 +3,7 @@
 //! A cursor names the last row that was shown. The next page starts after the place that this row has now, whether or not it still
 //! matches, so that rows which came or went in between neither repeat nor hide others.
 
+use std::cell::OnceCell;
 use std::cmp::Ordering;
 
 use dayshift_engine::{Rejection, SmolStr, ToolCall, Value, map};
@@ -44,11 +45,8 @@ pub(super) fn query(scene: &Scene<'_>, call: &ToolCall) -> Result<Value, Rejecti
     let all = || found.table.peek_rows();
     found.table.note_scan(scene.frame);
     let matches = |row: &&Row| !row.archived && filter.as_ref().is_none_or(|filter| matcher.holds(filter, row));
-    let mut rows: Vec<(Vec<Option<Rank>>, &Row)> =
-        all().filter(matches).map(|row| (ranks(&matcher, &sorts, row), row)).collect();
-    if !sorts.is_empty() {
-        rows.sort_by(|left, right| order(&sorts, left, right));
-    }
+    let mut rows: Vec<Placed<'_>> = all().filter(matches).map(|row| Placed::new(&matcher, &sorts, row)).collect();
+    let order = |left: &Placed<'_>, right: &Placed<'_>| order(&matcher, &sorts, left, right);
     let start = match call.optional_text("cursor") {
         None => 0,
         Some(cursor) => {
@@ -58,15 +56,26 @@ pub(super) fn query(scene: &Scene<'_>, call: &ToolCall) -> Result<Value, Rejecti
                     format!("'{cursor}' is no cursor of this query; query again without one"),
                 )
             })?;
-            let place = (ranks(&matcher, &sorts, last), last);
-            rows.partition_point(|row| order(&sorts, row, &place) != Ordering::Greater)
+            let place = Placed::new(&matcher, &sorts, last);
+            rows.iter().filter(|row| order(row, &place) != Ordering::Greater).count()
         }
     };
     let end = rows.len().min(start + limit);
+    if !sorts.is_empty() {
+        // Only the page that is shown is put in order. No two rows are equal.
+        if 0 < start && start < rows.len() {
+            rows.select_nth_unstable_by(start, order);
+        }
+        if end < rows.len() {
+            rows[start..].select_nth_unstable_by(end - start, order);
+        }
+        rows[start..end].sort_unstable_by(order);
+    }
     let times = call.flag("with_times");
-    let page = rows[start..end].iter().map(|(_, row)| show(scene, found, &row.id, shown.as_deref(), &used, times));
+    let page =
+        rows[start..end].iter().map(|Placed { row, .. }| show(scene, found, &row.id, shown.as_deref(), &used, times));
     let page = Value::List(page.collect());
-    let cursor = if end < rows.len() { Value::from(rows[end - 1].1.id.clone()) } else { Value::Null };
+    let cursor = if end < rows.len() { Value::from(rows[end - 1].row.id.clone()) } else { Value::Null };
     Ok(map! { "rows" => page, "total" => rows.len(), "cursor" => cursor })
 }
 
@@ -145,21 +154,42 @@ fn shown(found: Found<'_>, call: &ToolCall) -> Result<Option<Vec<usize>>, Reject
     places.collect::<Result<Vec<_>, _>>().map(Some)
 }
 
-/// Returns where each sort puts a row.
-fn ranks<'a>(matcher: &Matcher<'a>, sorts: &[Sort], row: &Row) -> Vec<Option<Rank>> {
-    let rank = |(target, _): &Sort| match target {
+/// A row and where the sorts put it.
+struct Placed<'r> {
+    row: &'r Row,
+    /// By the first sort.
+    first: Option<Rank>,
+    /// By the others: found when two rows are equal by the first.
+    others: OnceCell<Vec<Option<Rank>>>,
+}
+
+impl<'r> Placed<'r> {
+    fn new(matcher: &Matcher<'_>, sorts: &[Sort], row: &'r Row) -> Self {
+        let first = sorts.first().and_then(|sort| rank(matcher, sort, row));
+        Self { row, first, others: OnceCell::new() }
+    }
+
+    fn rank(&self, matcher: &Matcher<'_>, sorts: &[Sort], place: usize) -> Option<&Rank> {
+        let Some(place) = place.checked_sub(1) else { return self.first.as_ref() };
+        let others = self.others.get_or_init(|| sorts[1..].iter().map(|sort| rank(matcher, sort, self.row)).collect());
+        others[place].as_ref()
+    }
+}
+
+/// Returns where a sort puts a row.
+fn rank(matcher: &Matcher<'_>, (target, _): &Sort, row: &Row) -> Option<Rank> {
+    match target {
         Target::Property(place) => matcher.with(row, *place, |value| matcher.rank(*place, value)),
         Target::Created => Some(Rank::Number(row.stamps.created.as_millis() as f64)),
         Target::Edited => Some(Rank::Number(row.stamps.edited.as_millis() as f64)),
-    };
-    sorts.iter().map(rank).collect()
+    }
 }
 
 /// Compares two rows. Empty values come last either way; rows that are equal stay in the order in which they came to be, which by creation time
 /// and descending is the newest first.
-fn order(sorts: &[Sort], left: &(Vec<Option<Rank>>, &Row), right: &(Vec<Option<Rank>>, &Row)) -> Ordering {
+fn order(matcher: &Matcher<'_>, sorts: &[Sort], left: &Placed<'_>, right: &Placed<'_>) -> Ordering {
     for (place, (target, descending)) in sorts.iter().enumerate() {
-        let order = match (&left.0[place], &right.0[place]) {
+        let order = match (left.rank(matcher, sorts, place), right.rank(matcher, sorts, place)) {
             (Some(left), Some(right)) if *descending => right.order(left),
             (Some(left), Some(right)) => left.order(right),
             (Some(_), None) => Ordering::Less,
@@ -168,15 +198,15 @@ fn order(sorts: &[Sort], left: &(Vec<Option<Rank>>, &Row), right: &(Vec<Option<R
         };
         let order = order.then_with(|| match (target, descending) {
             // Rows of one record were created at one time, and yet one after the other.
-            (Target::Created, true) => right.1.position.cmp(&left.1.position),
-            (Target::Created, false) => left.1.position.cmp(&right.1.position),
+            (Target::Created, true) => right.row.position.cmp(&left.row.position),
+            (Target::Created, false) => left.row.position.cmp(&right.row.position),
             _ => Ordering::Equal,
         });
         if order.is_ne() {
             return order;
         }
     }
-    left.1.position.cmp(&right.1.position)
+    left.row.position.cmp(&right.row.position)
 }
 
 fn show(

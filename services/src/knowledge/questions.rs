@@ -135,7 +135,7 @@ fn wanted(scene: &Scene<'_>, found: Found<'_>, condition: Option<&Value>) -> Res
         let (place, property) = found.schema().expect(name).map_err(|fault| bad(fault.message))?;
         let value = match (&property.kind, value) {
             (PropertyKind::Date, value) => super::date::admit(value).unwrap_or_else(|_| value.clone()),
-            (PropertyKind::Relation { database }, value) => relation(scene, database, value),
+            (PropertyKind::Relation { database, .. }, value) => relation(scene, database, value),
             (_, value) => value.clone(),
         };
         wanted.push((place, value));

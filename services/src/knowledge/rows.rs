@@ -7,6 +7,7 @@ use dayshift_engine::{Context, Decision, Rejection, SmolStr, ToolCall, Value, ma
 use super::event::{KnowledgeEvent, NewRow};
 use super::pages::{blob_text, check, given_id, live, parent};
 use super::property::{self, Admitted};
+use super::relations::{self, Ends};
 use super::scene::{Found, Scene};
 use super::schema::{self, OPTIONS_MAX};
 use super::{Ids, Node, markdown};
@@ -80,6 +81,7 @@ pub(super) fn define(scene: &Scene<'_>, call: &ToolCall, context: &Context<'_>) 
         ));
     }
     let id = given_id(scene, given)?.unwrap_or_else(|| Ids::new(context.seq).next());
+    relations::check(scene, &id, &schema)?;
     let answer = map! { "id" => id.clone(), "title" => schema.title };
     let event = KnowledgeEvent::DatabaseDefined { id, parent: into, definition, by: scene.desk.name.clone() };
     Ok(Decision::change(vec![event], answer))
@@ -110,6 +112,14 @@ pub(super) fn update(scene: &Scene<'_>, call: &ToolCall) -> Decided {
     }
     let mut draft = Draft::new(*scene, found);
     let changes = draft.values(&properties)?;
+    for (name, to) in &changes {
+        if let Some((place, property)) = found.schema().property(name)
+            && scene.state.back(found.id, property).is_some()
+        {
+            let from = found.table.value(Some(scene.frame), &row, place, name);
+            draft.ends.admit(scene, found, property, &row, from, to)?;
+        }
+    }
     let shown = changes.iter().map(|(name, value)| {
         let empty = || found.schema().property(name).map_or(Value::Null, |(_, property)| property.kind.empty());
         (name.clone(), if *value == Value::Null { empty() } else { value.clone() })
@@ -222,11 +232,19 @@ struct Draft<'a> {
     /// The rows that are being made, by title and by id.
     expected: BTreeMap<String, Vec<SmolStr>>,
     added: BTreeMap<SmolStr, Vec<SmolStr>>,
+    ends: Ends,
 }
 
 impl<'a> Draft<'a> {
     fn new(scene: Scene<'a>, found: Found<'a>) -> Self {
-        Self { scene, found, titles: BTreeMap::new(), expected: BTreeMap::new(), added: BTreeMap::new() }
+        Self {
+            scene,
+            found,
+            titles: BTreeMap::new(),
+            expected: BTreeMap::new(),
+            added: BTreeMap::new(),
+            ends: Ends::default(),
+        }
     }
 
     /// Makes a row known to the relations of others of the same import.
@@ -255,6 +273,10 @@ impl<'a> Draft<'a> {
     ) -> Result<NewRow, Rejection> {
         let mut values = self.values(properties)?;
         values.retain(|(_, value)| *value != Value::Null);
+        for (name, to) in &values {
+            let (_, property) = self.found.schema().expect(name)?;
+            self.ends.admit(&self.scene, self.found, property, &id, &Value::Null, to)?;
+        }
         let mut blocks = markdown::blocks(markdown)?;
         check(&blocks)?;
         ids.label(&mut blocks);

@@ -202,7 +202,7 @@ impl<'a> Scene<'a> {
         match &found.schema().properties[place].kind {
             PropertyKind::Rollup { relation, property, .. } => {
                 let relation = found.schema().property(relation).map(|(_, relation)| &relation.kind);
-                if let Some(PropertyKind::Relation { database }) = relation
+                if let Some(PropertyKind::Relation { database, .. }) = relation
                     && let Ok(Some(target)) = self.find_database(database)
                 {
                     target.table.note_scan(self.frame);
@@ -342,7 +342,7 @@ impl<'a> Compute<'a> {
         let frame = (self.looks == Looks::Noted).then_some(self.scene.frame);
         let gone = || format!("there is no property '{property}' at the other end of '{relation}'");
         let (place, relation) = found.schema().property(relation).ok_or_else(gone)?;
-        let PropertyKind::Relation { database } = &relation.kind else { return Err(gone()) };
+        let PropertyKind::Relation { database, .. } = &relation.kind else { return Err(gone()) };
         let target = self.target(database).ok_or_else(|| format!("there is no database '{database}'"))?;
         let (target_place, _) = target.schema().property(property).ok_or_else(gone)?;
         let ids = self.stored(found, row, place).as_list().unwrap_or_default();
@@ -353,11 +353,14 @@ impl<'a> Compute<'a> {
             }
             let Value::Text(id) = id else { continue };
             let there = match frame {
-                Some(frame) => target.table.archived(frame, id),
-                None => target.table.archived_unnoted(id),
+                Some(frame) => (target.table.archived(frame, id) == Some(false)).then_some(Subject { id, whole: None }),
+                None => {
+                    let row = target.table.peek_row(id).filter(|row| !row.archived);
+                    row.map(|row| Subject { id, whole: Some(row) })
+                }
             };
-            if there == Some(false) {
-                let value = self.value(target, Subject { id, whole: None }, target_place, depth + 1);
+            if let Some(there) = there {
+                let value = self.value(target, there, target_place, depth + 1);
                 match value.get("error").and_then(Value::as_text) {
                     Some(fault) => return Err(fault.to_owned()),
                     None => values.push(value),

@@ -37,10 +37,19 @@ pub(super) struct Property {
 pub(super) enum PropertyKind {
     Title,
     Text,
-    Number { format: SmolStr },
-    Select { options: Vec<SmolStr> },
-    MultiSelect { options: Vec<SmolStr> },
-    Status { options: Vec<SmolStr>, groups: Value },
+    Number {
+        format: SmolStr,
+    },
+    Select {
+        options: Vec<SmolStr>,
+    },
+    MultiSelect {
+        options: Vec<SmolStr>,
+    },
+    Status {
+        options: Vec<SmolStr>,
+        groups: Value,
+    },
     Date,
     People,
     Checkbox,
@@ -48,9 +57,20 @@ pub(super) enum PropertyKind {
     Email,
     Phone,
     Files,
-    Relation { database: SmolStr },
-    Rollup { relation: SmolStr, property: SmolStr, function: RollupFunction },
-    Formula { source: SmolStr, formula: Formula },
+    Relation {
+        database: SmolStr,
+        /// The property at the other end that shows where this leads from, if the relation has two ends.
+        back: Option<SmolStr>,
+    },
+    Rollup {
+        relation: SmolStr,
+        property: SmolStr,
+        function: RollupFunction,
+    },
+    Formula {
+        source: SmolStr,
+        formula: Formula,
+    },
     CreatedTime,
     LastEditedTime,
     CreatedBy,
@@ -205,7 +225,12 @@ impl Property {
             PropertyKind::Status { groups, .. } if *groups != Value::Null => {
                 drop(map.insert("groups".into(), groups.clone()))
             }
-            PropertyKind::Relation { database } => drop(map.insert("database".into(), database.clone().into())),
+            PropertyKind::Relation { database, back } => {
+                map.insert("database".into(), database.clone().into());
+                if let Some(back) = back {
+                    map.insert("back".into(), back.clone().into());
+                }
+            }
             PropertyKind::Rollup { relation, property, function } => {
                 map.insert("relation".into(), relation.clone().into());
                 map.insert("property".into(), property.clone().into());
@@ -371,7 +396,10 @@ fn property(property: &str, value: &Value) -> Result<Property, String> {
         "email" => (&[], PropertyKind::Email),
         "phone" | "phone_number" => (&[], PropertyKind::Phone),
         "files" => (&[], PropertyKind::Files),
-        "relation" => (&["database"], PropertyKind::Relation { database: needs("database")? }),
+        "relation" => {
+            let back = text("back").map(name).transpose()?;
+            (&["database", "back"], PropertyKind::Relation { database: needs("database")?, back })
+        }
         "rollup" => {
             let function = needs("function")?;
             let function = RollupFunction::read(&function).ok_or_else(|| {

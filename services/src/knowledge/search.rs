@@ -6,7 +6,7 @@ use dayshift_engine::{Rejection, SmolStr, ToolCall, Value, map};
 use super::block::Block;
 use super::needle::Needle;
 use super::query::limit;
-use super::scene::{Found, Scene};
+use super::scene::Scene;
 use super::schema::{NAME_BYTES_MAX, PropertyKind};
 use super::table::Row;
 use super::{ContentOf, Node};
@@ -40,16 +40,18 @@ pub(super) fn search(scene: &Scene<'_>, call: &ToolCall) -> Result<Value, Reject
     let kind = call.optional_text("kind");
     let wants = |one: &str| kind.is_none_or(|kind| kind == one);
     let finder = Finder { scene, query, pattern };
-    let mut hits = Vec::new();
-    if wants("page") {
-        finder.pages(&mut hits);
-    }
-    if wants("database") {
-        finder.databases(&mut hits);
-    }
-    if wants("row") {
-        finder.rows(&mut hits);
-    }
+    finder.note(wants("page"), wants("database"), wants("row"));
+    let mut hits: Vec<Hit> = scene
+        .state
+        .folded
+        .holding(finder.pattern.lower())
+        .filter_map(|id| match scene.state.nodes.get(id)? {
+            Node::Page if wants("page") => finder.page(id),
+            Node::Database if wants("database") => finder.database(id),
+            Node::Row(database) if wants("row") => finder.row(id, database),
+            Node::Page | Node::Database | Node::Row(_) => None,
+        })
+        .collect();
     hits.sort_unstable();
     let total = hits.len();
     let results = hits.into_iter().take(limit).map(|hit| finder.show(&hit)).collect();
@@ -73,48 +75,55 @@ impl Finder<'_, '_> {
         in_content().then_some(2)
     }
 
-    fn pages(&self, hits: &mut Vec<Hit>) {
-        let state = self.scene.state;
-        drop(state.contents.scan(self.scene.frame));
-        for (id, page) in state.pages.scan(self.scene.frame) {
-            if page.archived || self.is_below_archived(page.parent.as_ref()) {
-                continue;
-            }
-            if let Some(rank) = self.rank(&page.title, || self.in_content(id)) {
-                hits.push(Hit { rank, position: page.position, id: id.clone() });
+    /// Notes what the answer rests on: which pages, databases and rows there are, and what all of them say.
+    fn note(&self, pages: bool, databases: bool, rows: bool) {
+        let (state, frame) = (self.scene.state, self.scene.frame);
+        if pages || rows {
+            drop(state.contents.scan(frame));
+        }
+        if pages {
+            drop(state.pages.scan(frame));
+        }
+        if databases || rows {
+            for (id, database) in state.databases.scan(frame) {
+                if rows && let Some(table) = state.tables.get(id).filter(|_| !database.archived) {
+                    table.note_scan(frame);
+                }
             }
         }
     }
 
-    fn databases(&self, hits: &mut Vec<Hit>) {
-        for (id, database) in self.scene.state.databases.scan(self.scene.frame) {
-            if database.archived || self.is_below_archived(database.parent.as_ref()) {
-                continue;
-            }
-            let schema = &database.schema;
-            if let Some(rank) = self.rank(&schema.title, || self.pattern.is_in(&schema.description)) {
-                hits.push(Hit { rank, position: database.position, id: id.clone() });
-            }
+    fn page(&self, id: &SmolStr) -> Option<Hit> {
+        let page = self.scene.state.pages.peek(id)?;
+        if page.archived || self.is_below_archived(page.parent.as_ref()) {
+            return None;
         }
+        let rank = self.rank(&page.title, || self.is_sure() || self.in_content(id))?;
+        Some(Hit { rank, position: page.position, id: id.clone() })
     }
 
-    fn rows(&self, hits: &mut Vec<Hit>) {
-        let state = self.scene.state;
-        drop(state.contents.scan(self.scene.frame));
-        for (id, database) in state.databases.scan(self.scene.frame) {
-            let Some(table) = state.tables.get(id).filter(|_| !database.archived) else { continue };
-            let found = Found { id, database, table };
-            let place = found.schema().title_place();
-            for row in table.scan(self.scene.frame) {
-                if row.archived {
-                    continue;
-                }
-                let title = row.value(place).as_text().unwrap_or_default();
-                if let Some(rank) = self.rank(title, || self.in_properties(row) || self.in_content(&row.id)) {
-                    hits.push(Hit { rank, position: row.position, id: row.id.clone() });
-                }
-            }
+    fn database(&self, id: &SmolStr) -> Option<Hit> {
+        let database = self.scene.state.databases.peek(id)?;
+        if database.archived || self.is_below_archived(database.parent.as_ref()) {
+            return None;
         }
+        let schema = &database.schema;
+        let rank = self.rank(&schema.title, || self.pattern.is_in(&schema.description))?;
+        Some(Hit { rank, position: database.position, id: id.clone() })
+    }
+
+    fn row(&self, id: &SmolStr, database: &SmolStr) -> Option<Hit> {
+        let state = self.scene.state;
+        let schema = &state.databases.peek(database).filter(|database| !database.archived)?.schema;
+        let row = state.tables.get(database)?.peek_row(id).filter(|row| !row.archived)?;
+        let title = row.value(schema.title_place()).as_text().unwrap_or_default();
+        let rank = self.rank(title, || self.is_sure() || self.in_properties(row) || self.in_content(id))?;
+        Some(Hit { rank, position: row.position, id: id.clone() })
+    }
+
+    /// Returns whether the folded text alone tells what is found: nothing is found across two pieces of it.
+    fn is_sure(&self) -> bool {
+        !self.pattern.lower().contains('\n')
     }
 
     /// Returns whether any text of a row's properties has it.

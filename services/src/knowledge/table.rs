@@ -155,14 +155,6 @@ impl Table {
         }
     }
 
-    /// Returns the same without noting a read, for rows whose scan was noted.
-    pub(super) fn archived_unnoted(&self, id: &SmolStr) -> Option<bool> {
-        match self.pieces.peek(&head(id))? {
-            Cell::Head { archived, .. } => Some(*archived),
-            Cell::Property(_) | Cell::Stamps(_) => None,
-        }
-    }
-
     /// Returns the stored value of a property of a row, and notes the read unless `frame` is none: for pieces whose scan was noted.
     pub(super) fn value(&self, frame: Option<&Frame>, id: &SmolStr, place: usize, name: &SmolStr) -> &Value {
         let piece = property(id, place, name);
@@ -338,6 +330,14 @@ fn property(id: &SmolStr, place: usize, name: &SmolStr) -> Piece {
 
 #[cfg(test)]
 impl Table {
+    /// Returns whether the row `id` is archived, without noting a read.
+    fn archived_unnoted(&self, id: &SmolStr) -> Option<bool> {
+        match self.pieces.peek(&head(id))? {
+            Cell::Head { archived, .. } => Some(*archived),
+            Cell::Property(_) | Cell::Stamps(_) => None,
+        }
+    }
+
     /// Returns whether the derived rows are what the pieces say.
     pub(super) fn is_consistent(&self, schema: &Schema) -> bool {
         let heads = self.pieces.peek_all().filter(|(piece, _)| piece.part == Part::Head).count();

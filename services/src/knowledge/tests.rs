@@ -6,6 +6,7 @@ mod keys;
 mod limits;
 mod model;
 mod pages;
+mod relations;
 
 use dayshift_engine::{Rejection, StateDigest, Value};
 

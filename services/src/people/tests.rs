@@ -1,8 +1,12 @@
 //! Tests of the directory through its tools, on the bench.
 
+mod model;
+
 use dayshift_engine::{Actor, Frame, Rejection, Value, map};
 
-use super::{MEMORY_BYTES_MAX, PEOPLE_MAX, PEOPLE_SHOWN_MAX, PERSON_NAME_BYTES_MAX, PeopleState};
+use super::{
+    MEMORY_BYTES_MAX, PEOPLE_MAX, PEOPLE_SHOWN_MAX, PERSON_NAME_BYTES_MAX, PERSON_TEXT_BYTES_MAX, PeopleState,
+};
 use crate::service::Service;
 use crate::testing::Bench;
 
@@ -170,4 +174,21 @@ fn events_round_trip_and_differences_name_people() {
     before.differences(&bench.service, &mut differences);
     assert_eq!(differences.len(), 1);
     assert_eq!((differences[0].key.as_str(), &differences[0].left), ("people:cat", &None));
+}
+
+#[test]
+fn roles_and_addresses_hold_so_many_bytes() {
+    let introduce = |role: usize, local: usize| {
+        let mut bench = Bench::new(PeopleState::new());
+        let address = format!("{}@x.example", "a".repeat(local - "@x.example".len()));
+        bench.call(
+            "people.introduce",
+            map! { "name" => "ann", "display" => "Ann", "address" => address, "role" => "r".repeat(role) },
+        )
+    };
+    for below in [PERSON_TEXT_BYTES_MAX - 1, PERSON_TEXT_BYTES_MAX] {
+        introduce(below, below).expect("it fits");
+    }
+    assert_eq!(code(introduce(PERSON_TEXT_BYTES_MAX + 1, 20)), "people/bad-text");
+    assert_eq!(code(introduce(20, PERSON_TEXT_BYTES_MAX + 1)), "people/bad-address");
 }

@@ -8,9 +8,11 @@ use super::decimal::Decimal;
 use super::draft::{Authority, Draft};
 use super::evaluate::{Evaluator, Subject};
 use super::event::{NewRow, RecordsEvent};
+use super::guard;
 use super::kind::{FieldKind, is_empty};
 use super::scene::{Found, Scene};
-use super::schema::{Action, ActionEffect, Field};
+use super::schema::{Action, ActionEffect, Field, Guard};
+use super::whole::Row;
 
 /// What an action has led to so far.
 #[derive(Default)]
@@ -48,8 +50,16 @@ pub(super) fn act(
     let arguments = self::arguments(scene, action, arguments)?;
     let evaluator = Evaluator::acting(*scene, table, id, &action.parameters, arguments);
     for guard in &action.guards {
-        if !evaluator.holds(&guard.condition, Subject::Item { table, id })? {
-            return Err(Rejection::new("records/guard-failed", format!("'{name}' was not done: {}", guard.message)));
+        match guard {
+            Guard::Condition { condition, message } => {
+                if !evaluator.holds(condition, Subject::Item { table, id })? {
+                    return Err(Rejection::new("records/guard-failed", format!("'{name}' was not done: {message}")));
+                }
+            }
+            Guard::Function(function) => {
+                let arguments = Value::Map(evaluator.arguments.clone());
+                guard::hold(scene, table, id, name, function, arguments)?;
+            }
         }
     }
     let mut draft = Draft::new(*scene, Authority::Action);
@@ -215,15 +225,9 @@ fn unreferenced(scene: &Scene<'_>, table: Found<'_>, id: &SmolStr) -> Result<(),
             continue;
         }
         let positions: Vec<usize> = fields.iter().filter_map(|field| other.schema().position(&field.name)).collect();
-        let mut holder = None;
-        other.rows.scan(scene.frame, |row| {
-            let points = |position: &usize| row.value(*position).as_text() == Some(id);
-            if positions.iter().any(points) && !(name == *target && row.id == id) {
-                holder = Some(row.id);
-                return std::ops::ControlFlow::Break(());
-            }
-            std::ops::ControlFlow::Continue(())
-        });
+        let points = |row: &Row| positions.iter().any(|position| row.value(*position).as_text() == Some(id));
+        let holder = other.rows.scan(scene.frame).find(|row| points(row) && !(name == *target && row.id == *id));
+        let holder = holder.map(|row| &row.id);
         if let Some(holder) = holder {
             other.rows.has(scene.frame, holder);
             return Err(Rejection::new(

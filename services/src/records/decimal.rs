@@ -33,6 +33,9 @@ impl Decimal {
             [b'+', rest @ ..] => (false, rest),
             rest => (false, rest),
         };
+        if let Some(units) = short(digits) {
+            return Some(Self(if negative { -units } else { units }));
+        }
         let mut units: i128 = 0;
         let mut fraction: Option<u32> = None;
         let mut seen = false;
@@ -86,6 +89,25 @@ impl Decimal {
     }
 }
 
+/// Returns the units of a number that fits into 64 bits with all its digits, as nearly all do; a scan reads thousands of them.
+fn short(digits: &[u8]) -> Option<i128> {
+    const DIGITS_MAX: usize = 18;
+    if digits.len() > DIGITS_MAX {
+        return None;
+    }
+    let (mut number, mut fraction) = (0_u64, None);
+    for (at, byte) in digits.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => number = number * 10 + u64::from(byte - b'0'),
+            b'.' if fraction.is_none() && at > 0 => fraction = Some(digits.len() - at - 1),
+            _ => return None,
+        }
+    }
+    let scale = u32::try_from(fraction.unwrap_or(0)).ok().filter(|scale| *scale <= DECIMAL_SCALE_MAX)?;
+    let complete = !digits.is_empty() && fraction != Some(0);
+    complete.then(|| i128::from(number) * i128::from(10_u64.pow(DECIMAL_SCALE_MAX - scale)))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -136,6 +158,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn leading_noughts_change_nothing_but_the_way_of_reading(text in "[0-9]{0,9}(\\.[0-9]{0,9})?", sign in "[-+]?") {
+            let long = format!("{sign}{}{text}", "0".repeat(20));
+            let whole = text.starts_with(|first: char| first.is_ascii_digit());
+            prop_assert_eq!(Decimal::parse(&format!("{sign}{text}")), Decimal::parse(&long).filter(|_| whole));
+        }
+
         #[test]
         fn text_and_order_agree_with_cents(left in -1_000_000_000_i64..1_000_000_000, right in -1_000_000_000_i64..1_000_000_000) {
             let text = |cents: i64| {

@@ -180,7 +180,11 @@ fn read_action(action: &SmolStr, value: &Value, fields: &[Field], place: &str) -
     let map = object(value, &place)?;
     only(map, &place, &["description", "by", "parameters", "guard", "effects"])?;
     let parameters = read_fields(map.get("parameters"), &format!("{place}.parameters"))?;
-    let guards = list(map, "guard", &place)?;
+    // One function alone needs no list.
+    let guards = match map.get("guard") {
+        Some(function @ Value::Text(_)) => std::slice::from_ref(function),
+        _ => list(map, "guard", &place)?,
+    };
     at_most(guards.len(), GUARDS_MAX, &format!("{place}.guard"))?;
     let effects = list(map, "effects", &place)?;
     at_most(effects.len(), EFFECTS_MAX, &format!("{place}.effects"))?;
@@ -247,6 +251,9 @@ impl Scope<'_> {
 
 fn read_guard(value: &Value, scope: &Scope<'_>, place: &str) -> Result<Guard, String> {
     let place = format!("{place}.guard");
+    if let Value::Text(function) = value {
+        return self::name(Some(value), &place).map(|_| Guard::Function(function.clone()));
+    }
     let mut map = object(value, &place)?.clone();
     let message = match map.remove("else") {
         None => None,
@@ -256,7 +263,7 @@ fn read_guard(value: &Value, scope: &Scope<'_>, place: &str) -> Result<Guard, St
     let condition = Condition::read(&Value::Map(map), Grammar::Guard).map_err(|fault| format!("{place}: {fault}"))?;
     scope.check_condition(&condition, true, &place)?;
     let message = message.unwrap_or_else(|| condition.sentence().into());
-    Ok(Guard { condition, message })
+    Ok(Guard::Condition { condition, message })
 }
 
 fn read_effect(value: &Value, scope: &Scope<'_>, place: &str) -> Result<ActionEffect, String> {

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 use dayshift_engine::{Rejection, SmolStr, Value};
 
@@ -13,7 +12,7 @@ use super::condition::{Condition, Left, Op, Operand, Path};
 use super::kind::{FieldKind, is_empty};
 use super::scene::{Found, Scene};
 use super::schema::Field;
-use super::table::RowView;
+use super::whole::Row;
 
 const NULL: &Value = &Value::Null;
 
@@ -23,7 +22,7 @@ pub(super) enum Subject<'r> {
     /// A row reached by name.
     Item { table: Found<'r>, id: &'r SmolStr },
     /// A row that a scan shows.
-    Shown { table: Found<'r>, row: &'r RowView<'r> },
+    Shown { table: Found<'r>, row: &'r Row },
 }
 
 /// What conditions and effects may speak of.
@@ -33,7 +32,7 @@ pub(super) struct Evaluator<'a> {
     pub(super) acted: Option<(Found<'a>, &'a SmolStr)>,
     pub(super) parameters: &'a [Field],
     pub(super) arguments: BTreeMap<SmolStr, Value>,
-    scanned: RefCell<Vec<SmolStr>>,
+    scanned: RefCell<Vec<(SmolStr, Found<'a>)>>,
 }
 
 impl<'a> Evaluator<'a> {
@@ -116,22 +115,16 @@ impl<'a> Evaluator<'a> {
         let found = self.scene.table(table)?;
         let mut fields = Vec::new();
         filter.first_fields(&mut fields);
-        let mut answer = Ok(false);
-        found.rows.scan(self.scene.frame, |row| {
-            answer = self.holds(filter, Subject::Shown { table: found, row });
-            match answer {
-                Ok(false) => ControlFlow::Continue(()),
-                Ok(true) => {
-                    found.rows.has(self.scene.frame, row.id);
-                    for field in &fields {
-                        let _ = found.rows.get(self.scene.frame, row.id, field);
-                    }
-                    ControlFlow::Break(())
+        for row in found.rows.scan(self.scene.frame) {
+            if self.holds(filter, Subject::Shown { table: found, row })? {
+                found.rows.has(self.scene.frame, &row.id);
+                for field in &fields {
+                    let _ = found.rows.get(self.scene.frame, &row.id, field);
                 }
-                Err(_) => ControlFlow::Break(()),
+                return Ok(true);
             }
-        });
-        answer
+        }
+        Ok(false)
     }
 
     /// Returns the value at the end of `path` and its type; null where a reference is empty or dangles.
@@ -158,14 +151,14 @@ impl<'a> Evaluator<'a> {
                     format!("'{}' goes through a field that is no reference; end the path there", path.text()),
                 ));
             };
-            let table = self.scene.table(name)?;
+            let table = if by_name { self.scene.table(name)? } else { self.looked_through(name)? };
             let field = table.field(step)?;
             kind = &field.kind;
             value = match value {
                 Value::Text(id) if by_name => table.rows.get(self.scene.frame, id, &field.name),
                 Value::Text(id) => {
-                    self.note_scan(name, table);
-                    table.rows.peek(id, &field.name)
+                    let position = table.schema().position(step);
+                    table.rows.peek_row(id).zip(position).map(|(row, position)| row.value(position))
                 }
                 Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => None,
             }
@@ -174,13 +167,16 @@ impl<'a> Evaluator<'a> {
         Ok((value, kind))
     }
 
-    /// Notes the scan of a table that a scan of another leads to, once.
-    fn note_scan(&self, name: &SmolStr, table: Found<'_>) {
+    /// Returns a table that a scan of another leads to; its scan is noted once.
+    fn looked_through(&self, name: &SmolStr) -> Result<Found<'a>, Rejection> {
         let mut scanned = self.scanned.borrow_mut();
-        if !scanned.contains(name) {
-            table.rows.note_scan(self.scene.frame);
-            scanned.push(name.clone());
+        if let Some((_, table)) = scanned.iter().find(|(known, _)| known == name) {
+            return Ok(*table);
         }
+        let table = self.scene.table(name)?;
+        table.rows.note_scan(self.scene.frame);
+        scanned.push((name.clone(), table));
+        Ok(table)
     }
 }
 

@@ -1,7 +1,6 @@
 //! `records.query`: which rows of a table match, in which order, and one page of them.
 
-use std::cmp::Reverse;
-use std::ops::ControlFlow;
+use std::cmp::{Ordering, Reverse};
 
 use dayshift_engine::{Rejection, SmolStr, ToolCall, Value, map};
 
@@ -10,7 +9,7 @@ use super::evaluate::{Evaluator, Subject, bind};
 use super::kind::Rank;
 use super::scene::{Found, Scene, shared_text};
 use super::schema::Field;
-use super::table::RowView;
+use super::whole::Row;
 
 /// How many rows one page may show.
 pub const PAGE_ROWS_MAX: usize = 200;
@@ -27,37 +26,46 @@ pub(super) fn query(scene: &Scene<'_>, table: Found<'_>, call: &ToolCall) -> Res
     let fields = shown_fields(table, call.get("fields"), false)?;
     let order = order(table, call)?;
     let condition = condition(scene, table, call.get("where"))?;
-    let mut rows = matching(scene, table, condition.as_ref())?;
-    sort(&mut rows, &order);
-
+    let mut rows: Vec<Placed<'_>> =
+        matching(scene, table, condition.as_ref())?.into_iter().map(|row| Placed::new(&order, row)).collect();
     let start = match call.get("cursor") {
         None => 0,
         Some(cursor) => {
             let after = shared_text(Some(cursor));
-            let place = rows.iter().position(|row| *row.id == after).ok_or_else(|| {
+            let place = rows.iter().position(|placed| placed.row.id == after).ok_or_else(|| {
                 Rejection::new(
                     "records/stale-cursor",
                     format!("the row '{after}' at which the last page ended is no longer among the results; query again without a cursor"),
                 )
             })?;
-            place + 1
+            let last = Placed::new(&order, rows[place].row);
+            rows.iter().filter(|placed| placed.compare(&last, &order).is_le()).count()
         }
     };
     let end = rows.len().min(start + limit);
+    // Only the page that is shown is put in order. No two rows are equal.
+    let compare = |left: &Placed<'_>, right: &Placed<'_>| left.compare(right, &order);
+    if 0 < start && start < rows.len() {
+        rows.select_nth_unstable_by(start, compare);
+    }
+    if end < rows.len() {
+        rows[start..].select_nth_unstable_by(end - start, compare);
+    }
+    rows[start..end].sort_unstable_by(compare);
     let mut looked_at = Vec::new();
     if let Some(condition) = &condition {
         condition.first_fields(&mut looked_at);
     }
     looked_at.extend(order.iter().map(|(_, field, _)| &field.name));
-    let page = rows[start..end].iter().map(|row| {
-        table.rows.has(scene.frame, row.id);
+    let page = rows[start..end].iter().map(|Placed { row, .. }| {
+        table.rows.has(scene.frame, &row.id);
         for field in &looked_at {
-            let _ = table.rows.get(scene.frame, row.id, field);
+            let _ = table.rows.get(scene.frame, &row.id, field);
         }
-        scene.show(table, row.id, &fields)
+        scene.show(table, &row.id, &fields)
     });
     let page = Value::List(page.collect());
-    let cursor = if end < rows.len() { rows[end - 1].id.as_str().into() } else { Value::Null };
+    let cursor = if end < rows.len() { rows[end - 1].row.id.clone().into() } else { Value::Null };
     Ok(map! { "rows" => page, "total" => rows.len(), "cursor" => cursor })
 }
 
@@ -66,23 +74,19 @@ pub(super) fn matching<'a>(
     scene: &Scene<'a>,
     table: Found<'a>,
     condition: Option<&Condition>,
-) -> Result<Vec<RowView<'a>>, Rejection> {
+) -> Result<Vec<&'a Row>, Rejection> {
     let evaluator = Evaluator::new(*scene);
     let mut rows = Vec::new();
-    let mut fault = None;
-    table.rows.scan(scene.frame, |row| {
-        let holds = condition.map_or(Ok(true), |condition| evaluator.holds(condition, Subject::Shown { table, row }));
-        match holds {
-            Ok(true) => rows.push(row.clone()),
-            Ok(false) => {}
-            Err(rejection) => {
-                fault = Some(rejection);
-                return ControlFlow::Break(());
-            }
+    for row in table.rows.scan(scene.frame) {
+        let holds = match condition {
+            Some(condition) => evaluator.holds(condition, Subject::Shown { table, row })?,
+            None => true,
+        };
+        if holds {
+            rows.push(row);
         }
-        ControlFlow::Continue(())
-    });
-    fault.map_or(Ok(rows), Err)
+    }
+    Ok(rows)
 }
 
 /// Returns the condition that a `where` writes, bound to the table.
@@ -148,16 +152,26 @@ fn order<'a>(table: Found<'a>, call: &ToolCall) -> Result<Order<'a>, Rejection> 
     Ok(order)
 }
 
-/// Sorts rows. Empty values come last either way; equal rows stay in the order in which they came to be.
-fn sort(rows: &mut [RowView<'_>], order: &Order<'_>) {
-    rows.sort_by_cached_key(|row| {
-        let rank = |(position, field, descending): &(usize, &Field, bool)| match field.kind.rank(row.value(*position)) {
-            Some(rank) if *descending => Place::Down(Reverse(rank)),
-            Some(rank) => Place::Up(rank),
-            None => Place::Last,
+/// A row and where the first field of an order puts it.
+struct Placed<'r> {
+    first: Place<'r>,
+    row: &'r Row,
+}
+
+impl<'r> Placed<'r> {
+    fn new(order: &Order<'_>, row: &'r Row) -> Self {
+        Self { first: order.first().map_or(Place::Last, |by| Place::of(by, row)), row }
+    }
+
+    /// Compares two rows. Empty values come last either way; equal rows stay in the order in which they came to be.
+    fn compare(&self, other: &Self, order: &Order<'_>) -> Ordering {
+        let others = || {
+            let mut others = order.iter().skip(1).map(|by| Place::of(by, self.row).cmp(&Place::of(by, other.row)));
+            let unequal = others.find(|order| order.is_ne());
+            unequal.unwrap_or_else(|| self.row.position.cmp(&other.row.position))
         };
-        (order.iter().map(rank).collect::<Vec<_>>(), row.position())
-    });
+        self.first.cmp(&other.first).then_with(others)
+    }
 }
 
 /// Where one field puts a row. Within one field, all places but the last go one way.
@@ -168,8 +182,18 @@ enum Place<'v> {
     Last,
 }
 
+impl<'v> Place<'v> {
+    fn of((position, field, descending): &(usize, &Field, bool), row: &'v Row) -> Self {
+        match field.kind.rank(row.value(*position)) {
+            Some(rank) if *descending => Self::Down(Reverse(rank)),
+            Some(rank) => Self::Up(rank),
+            None => Self::Last,
+        }
+    }
+}
+
 /// Returns the ids of `rows`, in the order in which they came to be.
-pub(super) fn by_creation<'a>(mut rows: Vec<RowView<'a>>) -> Vec<&'a SmolStr> {
-    rows.sort_by_key(RowView::position);
-    rows.into_iter().map(|row| row.id).collect()
+pub(super) fn by_creation(mut rows: Vec<&Row>) -> Vec<&SmolStr> {
+    rows.sort_by_key(|row| row.position);
+    rows.into_iter().map(|row| &row.id).collect()
 }

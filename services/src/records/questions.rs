@@ -10,7 +10,7 @@ use super::evaluate::{bind, kind_of};
 use super::kind::FieldKind;
 use super::query::{by_creation, condition, matching};
 use super::scene::{Found, Scene};
-use super::schema::{Action, ActionEffect};
+use super::schema::{Action, ActionEffect, Guard};
 use crate::service::unknown_question;
 
 const VERBS: &[&str] = &["tables", "row", "field", "rows", "count", "audit", "problems"];
@@ -73,7 +73,8 @@ pub(super) fn answer(scene: &Scene<'_>, verb: &str, arguments: &Value) -> Result
     }
 }
 
-fn row(scene: &Scene<'_>, table: Found<'_>, id: &SmolStr) -> Value {
+/// Returns a row in canonical values, with its id under its name, and notes the read of all of it.
+pub(super) fn row(scene: &Scene<'_>, table: Found<'_>, id: &SmolStr) -> Value {
     table.rows.has(scene.frame, id);
     let mut out = BTreeMap::new();
     for field in &table.schema().fields {
@@ -132,10 +133,12 @@ fn problems(scene: &Scene<'_>) -> Vec<String> {
 
 fn check_action(scene: &Scene<'_>, table: Found<'_>, action: &Action, fault: &mut impl FnMut(Rejection)) {
     for guard in &action.guards {
-        if let Err(rejection) = bind(&mut guard.condition.clone(), scene, table) {
+        // Whether a function is there, its package knows.
+        let Guard::Condition { condition, .. } = guard else { continue };
+        if let Err(rejection) = bind(&mut condition.clone(), scene, table) {
             fault(rejection);
         }
-        operands(&guard.condition, &mut |operand| {
+        operands(condition, &mut |operand| {
             if let Operand::Row(path) = operand
                 && let Err(rejection) = kind_of(path, scene, table)
             {
@@ -191,7 +194,7 @@ fn dangling(scene: &Scene<'_>, table: Found<'_>, problems: &mut Vec<String>) {
             problems.push(format!("{}.{} refers to a table '{target}' that is not there", schema.name, field.name));
             continue;
         };
-        table.rows.scan(scene.frame, |row| {
+        for row in table.rows.scan(scene.frame) {
             if let Value::Text(id) = row.value(position)
                 && !target_table.rows.has(scene.frame, id)
             {
@@ -200,7 +203,6 @@ fn dangling(scene: &Scene<'_>, table: Found<'_>, problems: &mut Vec<String>) {
                     schema.name, field.name, row.id
                 ));
             }
-            std::ops::ControlFlow::Continue(())
-        });
+        }
     }
 }

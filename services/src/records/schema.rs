@@ -69,10 +69,11 @@ pub(super) struct Action {
 
 /// One rule that must hold before an action is done.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Guard {
-    pub(super) condition: Condition,
-    /// What the caller is told when it does not hold.
-    pub(super) message: SmolStr,
+pub(super) enum Guard {
+    /// A condition, and what the caller is told when it does not hold.
+    Condition { condition: Condition, message: SmolStr },
+    /// A function of the scenario's scripts.
+    Function(SmolStr),
 }
 
 /// One thing that an action does.
@@ -180,7 +181,17 @@ impl Action {
             "description" => self.description.clone(),
             "by" => self.by.describe(),
             "parameters" => Value::List(self.parameters.iter().map(Field::describe).collect()),
-            "rules" => self.guards.iter().map(|guard| guard.message.clone()).collect::<Value>(),
+            "rules" => self.guards.iter().map(Guard::describe).collect::<Value>(),
+        }
+    }
+}
+
+impl Guard {
+    /// Returns the rule as the caller is told it: a function by its name, in words.
+    fn describe(&self) -> SmolStr {
+        match self {
+            Self::Condition { message, .. } => message.clone(),
+            Self::Function(name) => name.replace('_', " ").into(),
         }
     }
 }

@@ -4,7 +4,6 @@
 //! piece for every field of the schema, empty ones too, so that membership changes when rows come and go and at no other time.
 
 use std::fmt;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use dayshift_engine::{
@@ -16,6 +15,7 @@ use imbl::OrdMap;
 use super::audit::{Audit, AuditEntry, AuditOf, FieldChange, What};
 use super::kind::is_empty;
 use super::schema::Schema;
+use super::whole::{Row, Rows};
 
 /// The highest number in an id that numbering goes on from; a higher one is a name like any other, so that nobody can use the numbers up.
 const NUMBER_MAX: u64 = 1_000_000_000_000;
@@ -51,28 +51,18 @@ impl fmt::Display for Piece {
 }
 
 /// What a piece holds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Cell {
-    /// The row is there; it was the so-many-th that the table got, which orders listings and counts for nothing else.
-    Row(u64),
+    /// The row is there.
+    Row,
     /// The value of a field.
     Field(Value),
-}
-
-impl PartialEq for Cell {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Row(_), Self::Row(_)) => true,
-            (Self::Field(left), Self::Field(right)) => left == right,
-            (Self::Row(_), Self::Field(_)) | (Self::Field(_), Self::Row(_)) => false,
-        }
-    }
 }
 
 impl Graded for Cell {
     fn canonical(&self, into: &mut Canonical) {
         match self {
-            Self::Row(_) => into.text("row"),
+            Self::Row => into.text("row"),
             Self::Field(value) => into.value(value),
         }
     }
@@ -81,36 +71,8 @@ impl Graded for Cell {
 impl Cell {
     fn value(&self) -> Value {
         match self {
-            Self::Row(_) => Value::Bool(true),
+            Self::Row => Value::Bool(true),
             Self::Field(value) => value.clone(),
-        }
-    }
-}
-
-/// One row as a scan shows it. It points into the storage: what nobody looks at is not fetched from memory.
-#[derive(Clone, Debug)]
-pub(super) struct RowView<'a> {
-    /// The row's id.
-    pub(super) id: &'a SmolStr,
-    row: &'a Cell,
-    /// In the order of the schema's fields.
-    cells: Vec<&'a Cell>,
-}
-
-impl<'a> RowView<'a> {
-    /// Returns which row of the table it was, by order of creation.
-    pub(super) fn position(&self) -> u64 {
-        match self.row {
-            Cell::Row(position) => *position,
-            Cell::Field(_) => 0,
-        }
-    }
-
-    /// Returns the value of the field that stands at `position` in the schema.
-    pub(super) fn value(&self, position: usize) -> &'a Value {
-        match self.cells.get(position) {
-            Some(Cell::Field(value)) => value,
-            Some(Cell::Row(_)) | None => &Value::Null,
         }
     }
 }
@@ -130,7 +92,8 @@ pub(super) struct Table {
     unique: OrdMap<(SmolStr, SmolStr), SmolStr>,
     numbering_key: Key,
     numbering: Tracked<Numbering>,
-    rows: usize,
+    /// Derived: whole rows.
+    whole: Rows,
     positions: u64,
 }
 
@@ -146,7 +109,7 @@ impl Table {
             unique: OrdMap::new(),
             numbering: Tracked::new(numbering_key.clone(), Numbering::default()),
             numbering_key,
-            rows: 0,
+            whole: Rows::default(),
             positions: 0,
         }
     }
@@ -160,21 +123,18 @@ impl Table {
     pub(super) fn get(&self, frame: &Frame, id: &SmolStr, field: &SmolStr) -> Option<&Value> {
         match self.pieces.get(frame, &Piece::field(id, field))? {
             Cell::Field(value) => Some(value),
-            Cell::Row(_) => None,
+            Cell::Row => None,
         }
     }
 
-    /// Returns the same without noting a read: for pieces whose scan has been noted, and for dumps.
-    pub(super) fn peek(&self, id: &SmolStr, field: &SmolStr) -> Option<&Value> {
-        match self.pieces.peek(&Piece::field(id, field))? {
-            Cell::Field(value) => Some(value),
-            Cell::Row(_) => None,
-        }
+    /// Returns the row `id` without noting a read: for rows whose scan has been noted.
+    pub(super) fn peek_row(&self, id: &SmolStr) -> Option<&Row> {
+        self.whole.get(id)
     }
 
     /// Returns how many rows there are, without noting a read.
     pub(super) fn len(&self) -> usize {
-        self.rows
+        self.whole.len()
     }
 
     /// Notes that the content of the whole table is depended on.
@@ -182,14 +142,15 @@ impl Table {
         drop(self.pieces.scan(frame));
     }
 
-    /// Shows every row in id order to `visit`, until it breaks, and notes a scan.
-    pub(super) fn scan<'a>(&'a self, frame: &Frame, visit: impl FnMut(&RowView<'a>) -> ControlFlow<()>) {
-        visit_rows(self.pieces.scan(frame), visit);
+    /// Returns all rows in the order of their ids, and notes a scan.
+    pub(super) fn scan(&self, frame: &Frame) -> impl Iterator<Item = &Row> {
+        self.note_scan(frame);
+        self.peek_rows()
     }
 
-    /// Shows every row in id order without noting a read: for dumps, and after the scan was noted.
-    pub(super) fn peek_rows<'a>(&'a self, visit: impl FnMut(&RowView<'a>) -> ControlFlow<()>) {
-        visit_rows(self.pieces.peek_all(), visit);
+    /// Returns all rows in the order of their ids without noting a read: for dumps, and after the scan was noted.
+    pub(super) fn peek_rows(&self) -> impl Iterator<Item = &Row> {
+        self.whole.iter()
     }
 
     /// Returns the row other than `except` that holds `value` in a unique field, and notes what that depends on.
@@ -238,8 +199,8 @@ impl Table {
             }
         }
         self.positions += 1;
-        self.rows += 1;
-        self.pieces.insert(applying, Piece::row(&id), Cell::Row(self.positions));
+        self.pieces.insert(applying, Piece::row(&id), Cell::Row);
+        self.whole.insert(Row::new(id.clone(), self.positions, cells.clone()));
         for (field, value) in schema.fields.iter().zip(cells) {
             self.index(field.unique, &field.name, &Value::Null, &value, &id);
             self.pieces.insert(applying, Piece::field(&id, &field.name), Cell::Field(value));
@@ -271,6 +232,9 @@ impl Table {
             });
             if there {
                 let unique = self.schema.field(&field).is_some_and(|field| field.unique);
+                if let Some(position) = self.schema.position(&field) {
+                    self.whole.set(&id, position, to.clone());
+                }
                 self.index(unique, &field, &from, &to, &id);
                 changes.push(FieldChange { field, from, to });
             }
@@ -299,14 +263,12 @@ impl Table {
 
     /// Returns all rows for people: a map by id.
     pub(super) fn dump(&self) -> Value {
-        let mut rows = std::collections::BTreeMap::new();
-        self.peek_rows(|row| {
+        let rows = self.peek_rows().map(|row| {
             let fields = self.schema.fields.iter().enumerate();
             let fields = fields.map(|(position, field)| (field.name.clone(), row.value(position).clone()));
-            rows.insert(row.id.clone(), Value::Map(fields.collect()));
-            ControlFlow::Continue(())
+            (row.id.clone(), Value::Map(fields.collect()))
         });
-        Value::Map(rows)
+        Value::Map(rows.collect())
     }
 
     /// Adds the pieces in which this table differs from `other`.
@@ -323,7 +285,7 @@ impl Table {
         if self.pieces.remove(applying, &Piece::row(id)).is_none() {
             return false;
         }
-        self.rows -= 1;
+        self.whole.remove(id);
         let schema = Arc::clone(&self.schema);
         for field in &schema.fields {
             if let Some(Cell::Field(value)) = self.pieces.remove(applying, &Piece::field(id, &field.name)) {
@@ -380,26 +342,17 @@ pub(super) fn index_text(value: &Value) -> SmolStr {
     }
 }
 
-fn visit_rows<'a>(
-    pieces: impl Iterator<Item = (&'a Piece, &'a Cell)>,
-    mut visit: impl FnMut(&RowView<'a>) -> ControlFlow<()>,
-) {
-    let mut open: Option<RowView<'a>> = None;
-    for (piece, cell) in pieces {
-        match &mut open {
-            Some(row) if piece.field.is_some() => row.cells.push(cell),
-            Some(row) => {
-                if visit(row).is_break() {
-                    return;
-                }
-                row.id = &piece.row;
-                row.row = cell;
-                row.cells.clear();
-            }
-            None => open = Some(RowView { id: &piece.row, row: cell, cells: Vec::new() }),
-        }
-    }
-    if let Some(row) = open {
-        let _ = visit(&row);
+#[cfg(test)]
+impl Table {
+    /// Returns whether the derived rows are what the pieces say.
+    pub(super) fn is_consistent(&self) -> bool {
+        let heads = self.pieces.peek_all().filter(|(_, cell)| **cell == Cell::Row).map(|(piece, _)| &piece.row);
+        let rebuilt = heads.map(|id| {
+            let value = |name: &SmolStr| self.pieces.peek(&Piece::field(id, name)).map(Cell::value).unwrap_or_default();
+            (id, self.schema.fields.iter().map(|field| value(&field.name)).collect::<Vec<_>>())
+        });
+        let fields = 0..self.schema.fields.len();
+        let derived = self.peek_rows().map(|row| (&row.id, fields.clone().map(|at| row.value(at).clone()).collect()));
+        rebuilt.eq(derived)
     }
 }

@@ -2,6 +2,7 @@
 
 mod actions;
 mod definitions;
+mod guards;
 mod limits;
 mod model;
 mod outages;

@@ -68,6 +68,17 @@ pub enum SheetsEvent {
         /// The cells.
         area: Area,
     },
+    /// Empty rows came in between: everything from a row on moved down. The formulas that follow do so in events of their own.
+    RowsInserted {
+        /// The workbook.
+        book: SmolStr,
+        /// The worksheet.
+        worksheet: SmolStr,
+        /// The row above which they came, from 0.
+        at: u32,
+        /// How many they are.
+        count: u32,
+    },
     /// Areas came to be shown as one cell each.
     CellsMerged {
         /// The workbook.

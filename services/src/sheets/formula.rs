@@ -86,22 +86,27 @@ impl Formula {
 
 /// Returns the formula `text` with every mention of the worksheet `from` turned into one of `to`; nothing if there is none.
 pub(super) fn rename_worksheet(text: &str, from: &str, to: &str) -> Option<String> {
+    replace_ranges(text, |source| match source.parse() {
+        Ok(RangeText::Inside(worksheet, rest)) if same_name(&worksheet, from) => Some(qualified(to, &rest)),
+        Ok(RangeText::Inside(..) | RangeText::Bare(_) | RangeText::Worksheet(_)) | Err(_) => None,
+    })
+}
+
+/// Returns the formula `text` with the references and names for which `other` has something else replaced; nothing if there are none.
+pub(super) fn replace_ranges(text: &str, mut other: impl FnMut(&str) -> Option<String>) -> Option<String> {
     let tokens = Tokenizer::new(text).ok()?;
-    let mut renamed = String::with_capacity(text.len());
+    let mut replaced = String::with_capacity(text.len());
     let mut copied = 0;
     for token in tokens.items.iter().filter(|token| token.subtype == TokenSubType::Range) {
-        let source = text.get(token.start..token.end)?;
-        if let Ok(RangeText::Inside(worksheet, rest)) = source.parse()
-            && same_name(&worksheet, from)
-        {
-            renamed.push_str(text.get(copied..token.start)?);
-            renamed.push_str(&qualified(to, &rest));
+        if let Some(other) = other(text.get(token.start..token.end)?) {
+            replaced.push_str(text.get(copied..token.start)?);
+            replaced.push_str(&other);
             copied = token.end;
         }
     }
     (copied > 0).then(|| {
-        renamed.push_str(&text[copied..]);
-        renamed
+        replaced.push_str(&text[copied..]);
+        replaced
     })
 }
 

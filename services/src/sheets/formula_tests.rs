@@ -362,3 +362,13 @@ proptest! {
         let _ = write(&mut bench, "D4", rows([row![text]]), "user");
     }
 }
+
+#[test]
+fn what_stands_between_two_circles_is_none() {
+    let mut bench = bench();
+    user(&mut bench, "A1", rows([row!["=COUNT(A1:B1)", "=COUNTA(C1)", "=C1"]]));
+    assert_eq!(read(&mut bench, "A1:C1", "formatted"), r##"[["#CIRC!","1","#CIRC!"]]"##);
+    // However it came to be.
+    user(&mut bench, "B1", rows([row!["=COUNTA(C1)"]]));
+    assert_eq!(read(&mut bench, "A1:C1", "formatted"), r##"[["#CIRC!","1","#CIRC!"]]"##);
+}

@@ -8,6 +8,7 @@ use super::a1::{Area, CellRef, qualified};
 use super::cell::{Cell, Precedent};
 use super::format::formatted;
 use super::locate::Located;
+use super::shown::ShownIndex;
 use super::state::{Book, SheetsState, cells_in};
 
 /// The most rows that one reading returns.
@@ -90,7 +91,7 @@ impl Book {
             .filter_map(|worksheet| {
                 let cells = self.cells.get(worksheet)?;
                 let _ = cells.list(frame);
-                let extent = extent(cells);
+                let extent = self.shown(worksheet).and_then(ShownIndex::extent);
                 Some(map! {
                     "worksheet" => worksheet.clone(),
                     "rows" => extent.map_or(0, |(rows, _)| rows),
@@ -109,7 +110,10 @@ impl Book {
         let worksheets = if let Some(only) = only { vec![only] } else { self.order(frame) };
         for worksheet in worksheets {
             let Some(cells) = self.cells.get(worksheet) else { continue };
-            for (at, cell) in cells.scan(frame) {
+            // The index stands for a look at every cell.
+            drop(cells.scan(frame));
+            for at in self.candidates(worksheet, search, &wanted) {
+                let Some(cell) = cells.peek(&at) else { continue };
                 let shown = match cell.formula() {
                     Some(formula) if search.formulas => formula.clone(),
                     Some(_) | None => formatted(cell),
@@ -121,13 +125,29 @@ impl Book {
                     more = true;
                     break;
                 }
-                cells.get(frame, at);
+                cells.get(frame, &at);
                 precedents.extend(cell.precedents());
-                found.push(map! { "ref" => qualified(worksheet, at), "text" => shown });
+                found.push(map! { "ref" => qualified(worksheet, &at), "text" => shown });
             }
         }
         self.note_precedents(frame, &precedents);
         (Value::List(found), more)
+    }
+
+    /// Returns the cells of a worksheet that a search has to look at, row by row.
+    fn candidates<'s>(
+        &'s self,
+        worksheet: &'s SmolStr,
+        search: &Search<'_>,
+        wanted: &str,
+    ) -> Box<dyn Iterator<Item = CellRef> + 's> {
+        // In lower case a letter may depend on its neighbours (the Greek sigma), so that what has a text need not have its lower case.
+        match self.shown(worksheet) {
+            Some(shown) if !search.case || wanted.is_ascii() => Box::new(shown.holding(&wanted.to_lowercase())),
+            Some(_) | None => {
+                Box::new(self.cells.get(worksheet).into_iter().flat_map(Collection::peek_all).map(|(at, _)| *at))
+            }
+        }
     }
 
     /// Notes what formula cells rest on besides themselves. A column of formulas over one table rests on it once.
@@ -222,12 +242,4 @@ impl Located<'_> {
             ),
         )
     }
-}
-
-/// Returns how many rows and columns have content.
-pub(super) fn extent(cells: &Collection<CellRef, Cell>) -> Option<(u32, u32)> {
-    let filled = || cells.peek_all().filter(|(_, cell)| !cell.is_blank());
-    let (last, _) = filled().next_back()?;
-    let column = filled().map(|(at, _)| at.column).max()?;
-    Some((last.row + 1, column + 1))
 }

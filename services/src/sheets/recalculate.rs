@@ -14,6 +14,7 @@ use super::cell::{Cell, CellError, CellValue, Input, Precedent};
 use super::event::{CellWritten, SheetsEvent};
 use super::formula::{COMPUTE_COST_MAX, Formula, Outcome, Surroundings, rename_worksheet};
 use super::index::FormulaAt;
+use super::insert::Insertion;
 use super::locate::same_name;
 use super::state::{Book, SheetsState, cells_in};
 use crate::service::Desk;
@@ -43,6 +44,7 @@ impl SheetsState {
             work.read_formulas(event)?;
             work.take(event.clone());
         }
+        work.base = Some(work.after.clone());
         work.reach();
         work.compute();
         if work.surroundings.is_spent() {
@@ -71,6 +73,10 @@ impl SheetsState {
 struct Work<'a> {
     before: &'a Book,
     after: Book,
+    /// The fork with all that the call itself says, before anything was computed.
+    base: Option<Book>,
+    /// Rows that the call puts in between.
+    inserted: Option<(SmolStr, Insertion)>,
     surroundings: Surroundings,
     context: &'a Context<'a>,
     /// The cells that the call itself changes.
@@ -94,7 +100,9 @@ impl<'a> Work<'a> {
         let seed = context.stream("sheets/random").next_u64();
         Self {
             before: book,
-            after: book.clone(),
+            after: book.for_trial(),
+            base: None,
+            inserted: None,
             surroundings: Surroundings::new(now, offset, seed),
             context,
             changed: BTreeSet::new(),
@@ -142,12 +150,16 @@ impl<'a> Work<'a> {
                 self.add_mentioning(worksheet);
             }
             SheetsEvent::WorksheetAdded { worksheet, .. } => self.add_mentioning(worksheet),
+            SheetsEvent::RowsInserted { worksheet, at, count, .. } => {
+                self.inserted = Some((worksheet.clone(), Insertion { at: *at, count: *count }));
+            }
             SheetsEvent::WorksheetRenamed { .. }
             | SheetsEvent::BookCreated { .. }
             | SheetsEvent::BookImported { .. }
             | SheetsEvent::CellsMerged { .. }
             | SheetsEvent::RangeNamed { .. } => {}
         }
+        let is_insertion = matches!(event, SheetsEvent::RowsInserted { .. });
         let mut canonical = Canonical::default();
         let mut applying = Applying::new(self.context.seq, self.context.time, self.context.actor, None, &mut canonical);
         let renamed = if let SheetsEvent::WorksheetRenamed { worksheet, to, .. } = &event {
@@ -158,6 +170,9 @@ impl<'a> Work<'a> {
         self.after.fold(event, &mut applying);
         if let Some((from, to)) = renamed {
             self.rename(&from, &to);
+        }
+        if is_insertion {
+            self.follow();
         }
     }
 
@@ -188,6 +203,16 @@ impl<'a> Work<'a> {
             let Some(renamed) = text.and_then(|text| rename_worksheet(&text, from, to)) else { continue };
             let renamed = SmolStr::from(renamed);
             self.add(at, &renamed);
+        }
+    }
+
+    /// Lets the formulas follow the cells that the rows in between moved.
+    fn follow(&mut self) {
+        let Some((worksheet, insertion)) = self.inserted.clone() else { return };
+        for at in self.after.formulas_below(&worksheet, insertion) {
+            let Some(text) = self.after.peek(&at.worksheet, at.at).and_then(Cell::formula).cloned() else { continue };
+            let moved = insertion.formula(&text, &at.worksheet, &worksheet);
+            self.add(at, &moved.map_or(text, SmolStr::from));
         }
     }
 
@@ -299,31 +324,11 @@ impl<'a> Work<'a> {
                 }
             }
         }
-        // What is left depends on itself, or on something that does. Peel off the latter from the other end.
-        let mut open: BTreeMap<&FormulaAt, usize> = waits
-            .keys()
-            .map(|at| {
-                (*at, readers.get(at).unwrap_or(&none).iter().filter(|reader| waits.contains_key(*reader)).count())
-            })
-            .collect();
-        let mut downstream = Vec::new();
-        let mut ready: BTreeSet<&FormulaAt> =
-            open.iter().filter(|(_, count)| **count == 0).map(|(at, _)| *at).collect();
-        while let Some(at) = ready.pop_first() {
-            open.remove(at);
-            downstream.push(at.clone());
-            for source in sources.get(at).unwrap_or(&none) {
-                if let Some(count) = open.get_mut(source) {
-                    *count -= 1;
-                    if *count == 0 {
-                        ready.insert(source);
-                    }
-                }
-            }
-        }
-        let circular = open.into_keys().cloned().collect();
-        order.extend(downstream.into_iter().rev());
-        (order, circular)
+        // What is left depends on itself, or on something that does.
+        let left: BTreeSet<&FormulaAt> = waits.into_keys().collect();
+        let (behind, circular) = circles(&left, &sources);
+        order.extend(behind.into_iter().cloned());
+        (order, circular.into_iter().cloned().collect())
     }
 
     fn affected_in<'s>(&'s self, area: &'s Precedent) -> impl Iterator<Item = &'s FormulaAt> {
@@ -335,11 +340,23 @@ impl<'a> Work<'a> {
     /// Notes what the computed formulas rest on, but for what this very call writes.
     fn note(&self, frame: &Frame) {
         let areas: BTreeSet<&Precedent> = self.affected.values().flat_map(|task| &task.reads).collect();
+        let is_old = |worksheet: &SmolStr, at| {
+            let place = FormulaAt { worksheet: worksheet.clone(), at };
+            !self.changed.contains(&place) && !self.affected.contains_key(&place)
+        };
+        let Some((moved, insertion)) = &self.inserted else {
+            for area in areas {
+                self.before.note_area(frame, area, |at| is_old(&area.worksheet, at));
+            }
+            return;
+        };
         for area in areas {
-            self.before.note_area(frame, area, |at| {
-                let place = FormulaAt { worksheet: area.worksheet.clone(), at };
-                !self.changed.contains(&place) && !self.affected.contains_key(&place)
-            });
+            if area.worksheet != *moved {
+                self.before.note_area(frame, area, |at| is_old(&area.worksheet, at));
+            } else if let Some(before) = insertion.area_before(area.area) {
+                let before = Precedent { worksheet: moved.clone(), area: before };
+                self.before.note_area(frame, &before, |_| true);
+            }
         }
     }
 
@@ -348,7 +365,7 @@ impl<'a> Work<'a> {
         let mut results: BTreeMap<SmolStr, BTreeMap<CellRef, CellWritten>> = BTreeMap::new();
         for (at, task) in self.affected {
             let Some(outcome) = &task.outcome else { continue };
-            let before = self.before.peek(&at.worksheet, at.at);
+            let before = self.base.as_ref().unwrap_or(self.before).peek(&at.worksheet, at.at);
             let entered = self.changed.contains(&at);
             let written = task.written(at.at, outcome, before.filter(|_| !entered));
             let same = !entered
@@ -399,5 +416,72 @@ fn merge(event: &mut SheetsEvent, computed: &mut BTreeMap<SmolStr, BTreeMap<Cell
     }
     if results.is_empty() {
         computed.remove(worksheet);
+    }
+}
+
+/// Tells those of `left` that depend on themselves from those that only depend on such, which come in an order in which each comes after
+/// those that it reads. (The strongly connected components of Tarjan, 1972, with a stack of our own: a chain of formulas may be long.)
+fn circles<'f>(
+    left: &BTreeSet<&'f FormulaAt>,
+    sources: &BTreeMap<&'f FormulaAt, Vec<&'f FormulaAt>>,
+) -> (Vec<&'f FormulaAt>, Vec<&'f FormulaAt>) {
+    struct Seen {
+        index: usize,
+        low: usize,
+        open: bool,
+    }
+    let none = Vec::new();
+    let sources_of = |at: &FormulaAt| sources.get(at).unwrap_or(&none);
+    let mut seen: BTreeMap<&FormulaAt, Seen> = BTreeMap::new();
+    let (mut behind, mut circular) = (Vec::new(), Vec::new());
+    let mut open: Vec<&FormulaAt> = Vec::new();
+    for root in left {
+        // Each with how many of its sources were followed.
+        let mut path: Vec<(&FormulaAt, usize)> = if seen.contains_key(root) { Vec::new() } else { vec![(*root, 0)] };
+        while let Some((at, followed)) = path.last_mut() {
+            let at = *at;
+            if *followed == 0 {
+                let index = seen.len();
+                seen.entry(at).or_insert_with(|| {
+                    open.push(at);
+                    Seen { index, low: index, open: true }
+                });
+            }
+            if let Some(source) = sources_of(at).get(*followed).copied() {
+                *followed += 1;
+                match seen.get(source).map(|seen| (seen.index, seen.open)) {
+                    None if left.contains(source) => path.push((source, 0)),
+                    Some((index, true)) => lower(seen.get_mut(at).map(|seen| &mut seen.low), index),
+                    None | Some((_, false)) => {}
+                }
+                continue;
+            }
+            path.pop();
+            let (index, low) = seen.get(at).map(|seen| (seen.index, seen.low)).unwrap_or_default();
+            if let Some((reader, _)) = path.last() {
+                lower(seen.get_mut(*reader).map(|seen| &mut seen.low), low);
+            }
+            if low == index {
+                let start = open.iter().rposition(|each| *each == at).unwrap_or_default();
+                let circle = open.split_off(start);
+                for each in &circle {
+                    if let Some(seen) = seen.get_mut(*each) {
+                        seen.open = false;
+                    }
+                }
+                if circle.len() > 1 || sources_of(at).contains(&at) {
+                    circular.extend(circle);
+                } else {
+                    behind.push(at);
+                }
+            }
+        }
+    }
+    (behind, circular)
+}
+
+fn lower(low: Option<&mut usize>, to: usize) {
+    if let Some(low) = low {
+        *low = to.min(*low);
     }
 }

@@ -14,6 +14,8 @@ use super::a1::{Area, CellRef};
 use super::cell::{Cell, CellValue, Input};
 use super::event::{CellWritten, SheetsEvent};
 use super::index::FormulaIndex;
+use super::insert::Insertion;
+use super::shown::ShownIndex;
 
 /// How many workbooks there may be.
 pub const BOOKS_MAX: usize = 1_000;
@@ -23,6 +25,9 @@ pub const WORKSHEETS_MAX: usize = 200;
 pub const BOOK_NAME_BYTES_MAX: usize = 255;
 /// The longest name of a worksheet, in bytes.
 pub const WORKSHEET_NAME_BYTES_MAX: usize = 100;
+
+/// How many cells beside an area are passed by one by one: to look for the next row takes as long.
+const PASSED_CELLS_MAX: usize = 24;
 
 /// A name as a piece of a key: what would look like the border between two pieces is written as `%` and two hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,6 +102,8 @@ pub(super) struct Book {
     /// The cells of each worksheet, by its exact name.
     pub(super) cells: OrdMap<SmolStr, Collection<CellRef, Cell>>,
     pub(super) formulas: FormulaIndex,
+    /// What the cells of each worksheet show; nothing on a fork on which a change is only tried.
+    shown: Option<OrdMap<SmolStr, ShownIndex>>,
     pub(super) source: Option<Source>,
 }
 
@@ -147,6 +154,7 @@ impl SheetsState {
             | SheetsEvent::WorksheetDeleted { ref book, .. }
             | SheetsEvent::CellsWritten { ref book, .. }
             | SheetsEvent::CellsCleared { ref book, .. }
+            | SheetsEvent::RowsInserted { ref book, .. }
             | SheetsEvent::CellsMerged { ref book, .. }
             | SheetsEvent::RangeNamed { ref book, .. } => {
                 // An event for a workbook that is not there changes nothing.
@@ -202,8 +210,19 @@ impl Book {
             names: Collection::new(format!("sheets:{name}/names/")),
             cells: OrdMap::new(),
             formulas: FormulaIndex::default(),
+            shown: Some(OrdMap::new()),
             source: None,
         }
+    }
+
+    /// Returns a fork on which a change can be tried. What its cells show is not kept.
+    pub(super) fn for_trial(&self) -> Self {
+        Self { shown: None, ..self.clone() }
+    }
+
+    /// Returns what the cells of a worksheet show, without noting a read.
+    pub(super) fn shown(&self, worksheet: &SmolStr) -> Option<&ShownIndex> {
+        self.shown.as_ref()?.get(worksheet)
     }
 
     /// Returns the worksheets in the order in which they stand, without noting a read.
@@ -235,6 +254,9 @@ impl Book {
             SheetsEvent::WorksheetDeleted { worksheet, .. } => self.delete_worksheet(&worksheet, applying),
             SheetsEvent::CellsWritten { worksheet, cells, .. } => self.write(&worksheet, cells, applying),
             SheetsEvent::CellsCleared { worksheet, area, .. } => self.clear(&worksheet, area, applying),
+            SheetsEvent::RowsInserted { worksheet, at, count, .. } => {
+                self.insert_rows(&worksheet, Insertion { at, count }, applying);
+            }
             SheetsEvent::CellsMerged { worksheet, areas, .. } => {
                 self.worksheets.update(applying, &Name(worksheet), |entry| entry.merged = areas.into());
             }
@@ -260,12 +282,20 @@ impl Book {
         let prefix = self.cells_prefix(worksheet);
         self.worksheets.insert(applying, Name(worksheet.clone()), entry);
         self.cells.insert(worksheet.clone(), Collection::new(prefix));
+        if let Some(shown) = &mut self.shown {
+            shown.insert(worksheet.clone(), ShownIndex::default());
+        }
     }
 
     fn rename_worksheet(&mut self, worksheet: &SmolStr, to: &SmolStr, applying: &mut Applying<'_>) {
         let Some(entry) = self.worksheets.remove(applying, &Name(worksheet.clone())) else { return };
         let Some(mut cells) = self.cells.remove(worksheet) else { return };
         self.put_worksheet(to, entry, applying);
+        if let Some(shown) = &mut self.shown
+            && let Some(index) = shown.remove(worksheet)
+        {
+            shown.insert(to.clone(), index);
+        }
         let all: Vec<(CellRef, Cell)> = cells.peek_all().map(|(at, cell)| (*at, cell.clone())).collect();
         for (at, mut cell) in all {
             self.formulas.remove(worksheet, at, cell.precedents());
@@ -297,6 +327,9 @@ impl Book {
             }
         }
         self.worksheets.remove(applying, &Name(worksheet.clone()));
+        if let Some(shown) = &mut self.shown {
+            shown.remove(worksheet);
+        }
         let named = self.names.peek_all().filter(|(_, range)| range.worksheet == *worksheet);
         let named: Vec<Name> = named.map(|(name, _)| name.clone()).collect();
         for name in named {
@@ -306,6 +339,7 @@ impl Book {
 
     pub(super) fn write(&mut self, worksheet: &SmolStr, cells: Vec<CellWritten>, applying: &mut Applying<'_>) {
         let Some(all) = self.cells.get_mut(worksheet) else { return };
+        let mut shown = self.shown.as_mut().and_then(|shown| shown.get_mut(worksheet));
         for written in cells {
             let at = written.at;
             let old = all.peek(&at);
@@ -314,6 +348,9 @@ impl Book {
             }
             let format = written.format.or_else(|| old.map(|old| old.format.clone())).unwrap_or_default();
             let cell = Cell { value: written.value, format, input: written.input.map(Arc::new) };
+            if let Some(shown) = &mut shown {
+                shown.set(at, &cell);
+            }
             if cell.is_blank() && cell.format.is_empty() {
                 all.remove(applying, &at);
                 continue;
@@ -325,8 +362,12 @@ impl Book {
 
     fn clear(&mut self, worksheet: &SmolStr, area: Area, applying: &mut Applying<'_>) {
         let Some(all) = self.cells.get_mut(worksheet) else { return };
+        let mut shown = self.shown.as_mut().and_then(|shown| shown.get_mut(worksheet));
         let found: Vec<(CellRef, SmolStr)> = cells_in(all, area).map(|(at, cell)| (at, cell.format.clone())).collect();
         for (at, format) in found {
+            if let Some(shown) = &mut shown {
+                shown.remove(at);
+            }
             if let Some(old) = all.peek(&at) {
                 self.formulas.remove(worksheet, at, old.precedents());
             }
@@ -335,6 +376,16 @@ impl Book {
             } else {
                 all.insert(applying, at, Cell { value: CellValue::Empty, format, input: None });
             }
+        }
+    }
+
+    /// Finds anew what the cells from a row on show.
+    pub(super) fn show_anew(&mut self, worksheet: &SmolStr, from: u32) {
+        let Some(shown) = self.shown.as_mut().and_then(|shown| shown.get_mut(worksheet)) else { return };
+        let Some(cells) = self.cells.get(worksheet) else { return };
+        shown.cut(from);
+        for (at, cell) in cells.peek_range(CellRef { row: from, column: 0 }..) {
+            shown.set(*at, cell);
         }
     }
 
@@ -360,24 +411,21 @@ impl Book {
 /// Returns the cells of `all` that lie in `area`, row by row, without noting a read. Takes time for what is there, not for the size of
 /// the area.
 pub(super) fn cells_in(all: &Collection<CellRef, Cell>, area: Area) -> impl Iterator<Item = (CellRef, &Cell)> {
-    let row_of = move |row| {
-        let left = CellRef { row, column: area.first.column };
-        all.peek_range(left..=CellRef { row, column: area.last.column })
-    };
-    let mut row = area.first.row;
-    let mut inside = row_of(row);
+    let mut cells = all.peek_range(area.first..=area.last);
+    let mut passed = 0;
     std::iter::from_fn(move || {
         loop {
-            if let Some((at, cell)) = inside.next() {
+            let (at, cell) = cells.next()?;
+            if area.contains(*at) {
+                passed = 0;
                 return Some((*at, cell));
             }
-            if row == area.last.row {
-                return None;
+            passed += 1;
+            if passed == PASSED_CELLS_MAX {
+                passed = 0;
+                let row = if at.column < area.first.column { at.row } else { at.row + 1 };
+                cells = all.peek_range(CellRef { row, column: area.first.column }..=area.last);
             }
-            // On to the next row that has anything from the left edge on.
-            let from = CellRef { row: row + 1, column: area.first.column };
-            row = all.peek_range(from..=area.last).next()?.0.row;
-            inside = row_of(row);
         }
     })
 }

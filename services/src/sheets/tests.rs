@@ -42,6 +42,9 @@ pub(super) fn check_derived(state: &SheetsState) {
     for (name, book) in &state.contents {
         let mut formulas = super::index::FormulaIndex::default();
         for (worksheet, cells) in &book.cells {
+            let mut shown = super::shown::ShownIndex::default();
+            cells.peek_all().for_each(|(at, cell)| shown.set(*at, cell));
+            assert_eq!(book.shown(worksheet), Some(&shown), "what {worksheet} of {name} shows");
             cells.peek_all().for_each(|(at, cell)| formulas.insert(worksheet, *at, cell));
             total += cells.digest();
         }

@@ -67,7 +67,17 @@ pub(super) const TOOLS: &[ToolSpec] = &[
     tool(
         "sheets.append",
         "Finds the table in a range and writes rows below its last row, from its first column on.",
-        &[BOOK, RANGE, ROWS, MODE],
+        &[
+            BOOK,
+            RANGE,
+            ROWS,
+            MODE,
+            Parameter::optional(
+                "insert",
+                Kind::Bool,
+                "true inserts rows for the new ones, so that what stands below the table moves down and formulas follow; otherwise they are written over empty cells alone",
+            ),
+        ],
         Effect::Writes,
     ),
     tool("sheets.clear", "Empties all cells of a range; their formats stay.", &[BOOK, RANGE], Effect::Writes),

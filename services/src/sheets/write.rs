@@ -3,9 +3,10 @@
 use dayshift_engine::{Context, Decision, Rejection, SmolStr, ToolCall, Value, map};
 
 use super::a1::{Area, CellRef, GRID_COLUMNS_MAX, GRID_ROWS_MAX};
-use super::cell::{CELL_TEXT_BYTES_MAX, CellValue, FORMULA_BYTES_MAX, Input};
+use super::cell::{CELL_TEXT_BYTES_MAX, CellValue, FORMULA_BYTES_MAX, Input, Precedent};
 use super::event::{CellWritten, SheetsEvent};
 use super::locate::Located;
+use super::shown::ShownIndex;
 use super::state::{SheetsState, cells_in};
 use super::typed::{Typed, typed};
 use crate::service::Desk;
@@ -46,7 +47,7 @@ impl SheetsState {
         if rows.height > room.rows() || rows.width > room.columns() {
             return Err(located.no_room(&rows));
         }
-        self.put(&located, &rows, room.first, desk, context)
+        self.put(&located, &rows, room.first, Vec::new(), desk, context)
     }
 
     pub(super) fn append(
@@ -63,6 +64,9 @@ impl SheetsState {
         let fits = start
             .filter(|start| rows.height <= GRID_ROWS_MAX - start.row && rows.width <= GRID_COLUMNS_MAX - start.column);
         let Some(start) = fits else { return Err(located.no_room(&rows)) };
+        if call.flag("insert") {
+            return self.append_between(&located, &rows, start, desk, context);
+        }
         let target = rows.area_from(start);
         if let Some((taken, _)) = cells_in(located.cells, target).find(|(_, cell)| !cell.is_blank()) {
             return Err(Rejection::new(
@@ -73,7 +77,39 @@ impl SheetsState {
                 ),
             ));
         }
-        self.put(&located, &rows, start, desk, context)
+        self.put(&located, &rows, start, Vec::new(), desk, context)
+    }
+
+    /// Appends rows for which what stands below makes room.
+    fn append_between(
+        &self,
+        located: &Located<'_>,
+        rows: &Rows<'_>,
+        start: CellRef,
+        desk: &Desk,
+        context: &Context<'_>,
+    ) -> Result<Decision<SheetsEvent>, Rejection> {
+        let last = located.book.last_row(located.worksheet).unwrap_or_default();
+        if last >= GRID_ROWS_MAX - rows.height {
+            return Err(Rejection::new(
+                "sheets/outside-grid",
+                format!(
+                    "{} rows more would move the last row of '{}' out of the grid, which has {GRID_ROWS_MAX} rows; append without insert",
+                    rows.height, located.worksheet
+                ),
+            ));
+        }
+        // What moves down holds what it held: that is read as well.
+        let below = Area { first: CellRef { row: start.row, column: 0 }, last: CellRef::LAST };
+        let below = Precedent { worksheet: located.worksheet.clone(), area: below };
+        located.book.note_area(context.frame, &below, |_| true);
+        let inserted = SheetsEvent::RowsInserted {
+            book: located.name.clone(),
+            worksheet: located.worksheet.clone(),
+            at: start.row,
+            count: rows.height,
+        };
+        self.put(located, rows, start, vec![inserted], desk, context)
     }
 
     pub(super) fn clear(
@@ -98,6 +134,7 @@ impl SheetsState {
         located: &Located<'_>,
         rows: &Rows<'_>,
         start: CellRef,
+        mut events: Vec<SheetsEvent>,
         desk: &Desk,
         context: &Context<'_>,
     ) -> Result<Decision<SheetsEvent>, Rejection> {
@@ -117,12 +154,14 @@ impl SheetsState {
             "updated_columns" => rows.width,
             "updated_cells" => cells.len(),
         };
-        if cells.is_empty() {
+        if !cells.is_empty() {
+            let (book, worksheet) = (located.name.clone(), located.worksheet.clone());
+            events.push(SheetsEvent::CellsWritten { book, worksheet, cells });
+        }
+        if events.is_empty() {
             return Ok(Decision::answer(answer));
         }
-        let event =
-            SheetsEvent::CellsWritten { book: located.name.clone(), worksheet: located.worksheet.clone(), cells };
-        let events = self.settle(located.name, located.book, vec![event], desk, context)?;
+        let events = self.settle(located.name, located.book, events, desk, context)?;
         Ok(Decision::change(events, answer))
     }
 }
@@ -172,11 +211,12 @@ impl Located<'_> {
     /// table that is the range's first cell; nothing if the grid ends there.
     fn below_table(&self) -> Option<CellRef> {
         let Some(last) = self.last_filled() else { return Some(self.area.first) };
+        let shown = self.book.shown(self.worksheet)?;
         let (bottom, left) = if self.area.is_open() {
-            (last.row, self.block_left(last.row))
+            (last.row, self.block_left(shown, last.row))
         } else {
-            let first = self.first_filled(last.row)?;
-            let region = self.region(Area { first, last });
+            let first = shown.first_in_row(last.row, self.area.first.column, self.area.last.column)?;
+            let region = shown.region(Area { first, last });
             (region.last.row, region.first.column)
         };
         CellRef::new(bottom + 1, left)
@@ -189,48 +229,12 @@ impl Located<'_> {
         filled.next().map(|(at, _)| *at)
     }
 
-    /// Returns the first filled cell of a row of the range.
-    fn first_filled(&self, row: u32) -> Option<CellRef> {
-        let (left, right) = (self.area.first.column, self.area.last.column);
-        let cells = self.cells.peek_range(CellRef { row, column: left }..=CellRef { row, column: right });
-        cells.filter(|(_, cell)| !cell.is_blank()).map(|(at, _)| *at).next()
-    }
-
     /// Returns the first column of the block of filled rows that ends with `bottom`.
-    fn block_left(&self, bottom: u32) -> u32 {
+    fn block_left(&self, shown: &ShownIndex, bottom: u32) -> u32 {
+        let (left, right) = (self.area.first.column, self.area.last.column);
         let rows = (self.area.first.row..=bottom).rev();
-        let firsts = rows.map_while(|row| self.first_filled(row));
-        firsts.map(|at| at.column).min().unwrap_or(self.area.first.column)
-    }
-
-    /// Grows `seed` as long as filled cells touch its border, corners included: the table around it.
-    fn region(&self, seed: Area) -> Area {
-        let mut region = seed;
-        loop {
-            let around = Area {
-                first: CellRef {
-                    row: region.first.row.saturating_sub(1),
-                    column: region.first.column.saturating_sub(1),
-                },
-                last: CellRef {
-                    row: (region.last.row + 1).min(GRID_ROWS_MAX - 1),
-                    column: (region.last.column + 1).min(GRID_COLUMNS_MAX - 1),
-                },
-            };
-            let mut grown = region;
-            for (at, cell) in cells_in(self.cells, around) {
-                if !cell.is_blank() && !region.contains(at) {
-                    grown = Area {
-                        first: Area::spanning(grown.first, at).first,
-                        last: Area::spanning(grown.last, at).last,
-                    };
-                }
-            }
-            if grown == region {
-                return region;
-            }
-            region = grown;
-        }
+        let firsts = rows.map_while(|row| shown.first_in_row(row, left, right));
+        firsts.map(|at| at.column).min().unwrap_or(left)
     }
 
     fn no_room(&self, rows: &Rows<'_>) -> Rejection {

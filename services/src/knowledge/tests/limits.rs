@@ -189,3 +189,32 @@ fn steps_and_depth_of_a_computation() {
     assert_eq!(super::property(&mut bench, "x", "f2"), Value::Int(400));
     assert!(super::property(&mut bench, "x", "f7").get("error").is_some());
 }
+
+#[test]
+fn a_value_takes_so_many_steps_to_compute() {
+    let mut bench = Bench::new(KnowledgeState::new());
+    good(
+        &mut bench,
+        "define",
+        r#"{"database": {"title": "Rows", "properties": {"Name": "title", "Items": {"type": "relation", "database": "Rows"},
+            "Count": {"type": "rollup", "relation": "Items", "property": "Name", "function": "count"},
+            "Sum": {"type": "rollup", "relation": "Items", "property": "Count", "function": "sum"}}}}"#,
+    );
+    // One step for each of 100 rows, and one for each row that those lead to.
+    const WIDE: usize = PROPERTY_ITEMS_MAX;
+    let leaves = COMPUTE_STEPS_MAX as usize / WIDE - 1;
+    let ids = |name: &str, count: usize| (0..count).map(|number| format!("{name}{number}")).collect::<Value>();
+    let row = |id: String, items: Value| map! { "id" => id.clone(), "Name" => id, "Items" => items };
+    let mut rows: Vec<Value> = (0..=leaves).map(|number| row(format!("leaf{number}"), Value::Null)).collect();
+    rows.extend((0..WIDE).map(|number| row(format!("mid{number}"), ids("leaf", leaves))));
+    rows.push(row("top".to_owned(), ids("mid", WIDE)));
+    bench.call("knowledge.import_rows", map! { "database" => "Rows", "rows" => rows }).expect("good rows");
+    let mut sum = |leaves: usize| {
+        let change = map! { "row" => "mid0", "properties" => map! { "Items" => ids("leaf", leaves) } };
+        bench.call("knowledge.update_row", change).expect("a good change");
+        super::property(&mut bench, "top", "Sum")
+    };
+    assert_eq!(sum(leaves - 1), Value::from(leaves * WIDE - 1), "below the limit");
+    assert_eq!(sum(leaves), Value::from(leaves * WIDE), "at the limit");
+    assert!(sum(leaves + 1).to_string().contains("too many steps"), "above the limit");
+}

@@ -200,6 +200,7 @@ proptest! {
         }
         prop_assert_eq!(paged, names);
         prop_assert_eq!(derived(&bench.service), rebuilt(&bench.service));
+        prop_assert!(bench.service.texts_are_consistent());
         for (id, database) in bench.service.databases.peek_all() {
             prop_assert!(bench.service.tables[id].is_consistent(&database.schema));
         }

@@ -194,3 +194,16 @@ fn a_long_history_forgets_its_older_half_and_says_so() {
     assert_eq!(told(1), (AUDIT_ENTRIES_MAX, Some(0)));
     assert_eq!(told(1), (AUDIT_ENTRIES_MAX / 2 + 1, Some(500)));
 }
+
+#[test]
+fn a_decimal_has_so_many_digits_after_the_point() {
+    let define = |scale: u32| {
+        let definition =
+            format!(r#"{{"table": {{"table": "t", "fields": {{"x": {{"type": "decimal", "scale": {scale}}}}}}}}}"#);
+        call(&mut Bench::new(RecordsState::new()), "records.define", &definition)
+    };
+    for scale in [DECIMAL_SCALE_MAX - 1, DECIMAL_SCALE_MAX] {
+        define(scale).expect("it fits");
+    }
+    assert_eq!(define(DECIMAL_SCALE_MAX + 1).expect_err("it is too much").code, "records/bad-definition");
+}

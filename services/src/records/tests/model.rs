@@ -169,6 +169,7 @@ proptest! {
                 prop_assert_eq!(bench.service.digest(), before);
             }
             prop_assert_eq!(bench.service.dump(), model.value());
+            prop_assert!(bench.service.tables.values().all(|table| table.is_consistent()));
             for name in ["a", "bb"] {
                 let count = bench.ask("count", dayshift_engine::map! { "table" => "accounts", "where" => dayshift_engine::map! { "name" => name } });
                 prop_assert_eq!(count, Ok(Value::from(model.rows.values().filter(|row| row.name == name).count())));

@@ -2,6 +2,7 @@
 
 use dayshift_engine::{Actor, SimDuration};
 
+use super::super::OUTAGE_LATE_SECONDS_MAX;
 use super::*;
 
 const READ: &str = r#"{"table": "suppliers", "id": "S-1", "fields": ["limit"]}"#;
@@ -92,15 +93,22 @@ fn an_outage_that_makes_no_sense_is_refused() {
     let mut bench = office();
     let backwards = r#"{"from": "2026-03-16T10:00:00Z", "until": "2026-03-16T10:00:00Z", "kind": "fails"}"#;
     assert_eq!(code(&mut bench, "records.disrupt", backwards), "records/bad-outage");
+    let above = format!(r#""kind": "late", "seconds": {}"#, OUTAGE_LATE_SECONDS_MAX + 1);
     for (rest, expected) in [
         (r#""kind": "fails", "percent": 0"#, "records/bad-outage"),
         (r#""kind": "fails", "percent": 101"#, "records/bad-outage"),
         (r#""kind": "late", "seconds": 0"#, "records/bad-outage"),
-        (r#""kind": "late", "seconds": 86401"#, "records/bad-outage"),
+        (above.as_str(), "records/bad-outage"),
         (r#""kind": "fails", "table": "nothing""#, "records/unknown-table"),
         (r#""kind": "explodes""#, "call/wrong-type"),
     ] {
         assert_eq!(code(&mut bench, "records.disrupt", &disrupt(rest)), expected, "{rest}");
     }
-    good(&mut bench, "records.disrupt", &disrupt(r#""kind": "late", "seconds": 86400, "percent": 1"#));
+    for seconds in [OUTAGE_LATE_SECONDS_MAX - 1, OUTAGE_LATE_SECONDS_MAX] {
+        good(
+            &mut bench,
+            "records.disrupt",
+            &disrupt(&format!(r#""kind": "late", "seconds": {seconds}, "percent": 1"#)),
+        );
+    }
 }
