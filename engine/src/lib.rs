@@ -12,6 +12,7 @@ mod digest;
 mod episode;
 mod id;
 mod log;
+mod outside;
 mod plan;
 mod random;
 mod record;
@@ -35,6 +36,7 @@ pub use digest::{Canonical, Graded, StateDigest};
 pub use episode::{Episode, EpisodeError, Genesis, MESSAGE_BYTES_MAX, Prefix, SETTLE_RECORDS_MAX, Step};
 pub use id::{Actor, BadDigest, BlobId, Day, EventId, RecordHash, Seq, Turn};
 pub use log::Log;
+pub use outside::{Errand, ErrandEntry, Outside, Recorded};
 pub use plan::{
     Alert, BadPlan, CALLS_PER_TURN_MAX, Clock, Plan, PlannedCommand, PlannedDay, PlannedEvent, PlannedPersona,
     TURNS_PER_DAY_MAX, When,
