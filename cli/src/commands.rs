@@ -1,9 +1,12 @@
 //! The commands that list, verify, grade, credit and move runs.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use dayshift_engine::Outside;
 use dayshift_replay::credit::Config;
 use dayshift_runs::{LOG_ENDING, Library, Run, RunError, Summary, Verified, load_file, verify_file};
+use dayshift_sandbox::Sandbox;
 use dayshift_scenarios::{Package, Scenario, built_in, built_in_names};
 use dayshift_services::Office;
 use dayshift_stores::BranchId;
@@ -21,7 +24,7 @@ pub(crate) struct Desk {
 impl Desk {
     /// Opens the store, and says what it noticed while opening.
     pub(crate) fn library(&self) -> Result<Library, Failure> {
-        let library = Library::open(&self.store)?;
+        let library = Library::open(&self.store)?.with_outside(outside());
         for finding in library.findings() {
             eprintln!("note: {finding}");
         }
@@ -37,6 +40,11 @@ impl Desk {
         let id = library.resolve(name)?;
         Ok(library.load(&id)?)
     }
+}
+
+/// Returns who carries out the errands of calls: the shell's commands run under bubblewrap, where it is there.
+pub(crate) fn outside() -> Arc<dyn Outside> {
+    Arc::new(Sandbox::new())
 }
 
 /// Knobs of the credit command.

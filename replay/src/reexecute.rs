@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
 use dayshift_engine::{
-    Actor, Blobs, CodecError, Episode, Head, Input, Key, Outcome, Record, Request, Seed, Seq, SimTime, World,
+    Actor, Blobs, CodecError, Episode, Head, Input, Key, Outcome, Record, Recorded, Request, Seed, Seq, SimTime, World,
 };
 
 use crate::ReplayError;
@@ -98,6 +98,8 @@ pub fn reexecute<W: World>(
 ) -> Result<Reexecution, ReplayError> {
     let Inputs { seed, inputs, .. } = Inputs::of(records, blobs)?;
     let mut episode = open(seed)?;
+    // What the host brought back is an input too, and is not fetched again.
+    episode.set_outside(Arc::new(Recorded::of(records, blobs)?));
     let mut compared = 0_usize;
     let fed = inputs.len();
     for input in std::iter::once(None).chain(inputs.into_iter().map(|(_, input)| Some(input))) {
@@ -142,6 +144,7 @@ fn explain<W: World>(recorded: &[u8], now: &[u8]) -> Result<Divergence, CodecErr
     compare("request", format!("{:?}", left.head.request), format!("{:?}", right.head.request));
     compare("answer", outcome(&left.outcome), outcome(&right.outcome));
     compare("blobs", format!("{:?}", left.head.blobs), format!("{:?}", right.head.blobs));
+    compare("brought from outside", format!("{:?}", left.head.outside), format!("{:?}", right.head.outside));
     let mut keys = Vec::new();
     for read in &left.reads {
         if !right.reads.contains(read) {

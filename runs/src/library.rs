@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
-use dayshift_engine::{BlobId, Blobs, Episode, Head, MemoryBlobs, Seed, Seq, Step};
+use dayshift_engine::{BlobId, Blobs, Episode, Head, MemoryBlobs, Outside, Seed, Seq, Step};
 use dayshift_scenarios::Scenario;
 use dayshift_services::Office;
 use dayshift_stores::{BranchId, BranchInfo, Finding, NewBranch, Parent, PortableLog, Store};
@@ -28,6 +28,7 @@ pub const LOG_ENDING: &str = "dayshift";
 pub struct Library {
     store: Arc<dyn Store>,
     blobs: Arc<dyn Blobs>,
+    outside: Option<Arc<dyn Outside>>,
 }
 
 /// One run, as a list shows it.
@@ -46,7 +47,13 @@ impl Library {
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         let blobs = Arc::new(StoreBlobs::new(Arc::clone(&store)));
-        Self { store, blobs }
+        Self { store, blobs, outside: None }
+    }
+
+    /// Lets the calls of runs that are played send `outside` on errands, such as running a command. Without it they are refused.
+    #[must_use]
+    pub fn with_outside(self, outside: Arc<dyn Outside>) -> Self {
+        Self { outside: Some(outside), ..self }
     }
 
     /// Opens the library in the folder `path`; a new one is made with sled.
@@ -172,6 +179,7 @@ impl Library {
         }
         episode.settle()?;
         let recorder = Recorder::new(Arc::clone(&self.store), id.clone())?;
+        self.connect(&mut episode);
         let mut live = LiveRun::new(id.clone(), episode, run.scenario.checks(), run.note.clone(), recorder);
         live.commit()?;
         Ok((live, run))
@@ -239,13 +247,20 @@ impl Library {
         self.list()?.into_iter().find(|run| run.id == *id).ok_or_else(unknown)
     }
 
+    fn connect(&self, episode: &mut Episode<Office>) {
+        if let Some(outside) = &self.outside {
+            episode.set_outside(Arc::clone(outside));
+        }
+    }
+
     fn begin(
         &self,
-        episode: Episode<Office>,
+        mut episode: Episode<Office>,
         checks: Arc<dyn dayshift_engine::Checks<Office>>,
         note: RunNote,
         parent: Parent,
     ) -> Result<LiveRun, RunError> {
+        self.connect(&mut episode);
         let id = new_id()?;
         self.store.create(NewBranch { id: id.clone(), parent: Some(parent), note: note.to_bytes() })?;
         let recorder = Recorder::new(Arc::clone(&self.store), id.clone())?;

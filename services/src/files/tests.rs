@@ -3,6 +3,7 @@
 mod keys;
 mod limits;
 mod model;
+mod outside;
 mod questions;
 mod read;
 
