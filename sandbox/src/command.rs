@@ -20,7 +20,7 @@ const NOBODY: u32 = 65_534;
 const TICK: Duration = Duration::from_millis(5);
 /// How often its memory, its processes and what it wrote are looked at.
 const WATCH: Duration = Duration::from_millis(50);
-/// How long a probe may take.
+/// How long a probe, and the end of a command that was ended, may take.
 const PROBE: Duration = Duration::from_secs(10);
 /// How many bytes of one stream are read at all before the command is stopped, for each byte that is kept.
 const FLOOD_FACTOR: u64 = 1024;
@@ -170,7 +170,8 @@ impl Bubblewrap {
         let text = |name: &str| order.get(name).and_then(Value::as_text).unwrap_or_default();
         let mut command = Command::new(&self.program);
         command.args(["--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000", "--hostname", "office"]);
-        command.args(["--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
+        // When the first process of the namespace has ended, the kernel has ended all others: nothing goes on once the command is over.
+        command.args(["--as-pid-1", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
         if self.closes_namespaces {
             command.arg("--disable-userns");
         }
@@ -194,8 +195,8 @@ impl Bubblewrap {
         let seconds = (limits.timeout.as_secs() + 1).to_string();
         let file_kib = (FILE_BYTES_MAX >> 10).to_string();
         command.args(["--", "bash", "-c"]);
-        command.arg("ulimit -c 0 -n 256 -v \"$1\" -u \"$2\" -f \"$3\" -t \"$4\" || exit 126; exec bash -c \"$5\"");
-        // Bubblewrap has a process inside too.
+        command.arg("ulimit -c 0 -n 256 -v \"$1\" -u \"$2\" -f \"$3\" -t \"$4\" || exit 126; bash -c \"$5\"; exit $?");
+        // The shell that sets the limits is a process too.
         let processes = (limits.processes + 1).to_string();
         command.args(["bash", &memory_kib, &processes, &file_kib, &seconds, text("command")]);
         command.env_clear();
@@ -233,9 +234,7 @@ impl Watch<'_> {
                 looked = Instant::now();
             }
             if self.timed_out || self.stopped.is_some() {
-                // Its namespace goes with it, and every process in there.
-                child.kill()?;
-                return child.wait();
+                return end(child);
             }
             thread::sleep(TICK);
         }
@@ -248,7 +247,7 @@ impl Watch<'_> {
         if usage.memory_bytes > memory_bytes {
             return Some(format!("it took more than {} MiB of memory", memory_bytes >> 20));
         }
-        // Bubblewrap's own process inside is one of them.
+        // The shell that sets the limits is one of them.
         if usage.processes > processes + 1 {
             return Some(format!("it had more than {processes} processes"));
         }
@@ -257,6 +256,21 @@ impl Watch<'_> {
         let written = processes::written(&[self.scratch.workspace(), self.scratch.tmp()], most);
         (written > most).then(|| format!("it wrote more than {CHANGED_BYTES_MAX} bytes"))
     }
+}
+
+/// Ends a command: its namespace goes with it, and every process in there.
+fn end(child: &mut Child) -> io::Result<std::process::ExitStatus> {
+    let inside = processes::below(child.id());
+    child.kill()?;
+    let status = child.wait()?;
+    let killed = Instant::now();
+    while inside.iter().any(|process| processes::is_there(*process)) {
+        if killed.elapsed() > PROBE {
+            return Err(io::Error::other("a process of the command does not end"));
+        }
+        thread::sleep(TICK);
+    }
+    Ok(status)
 }
 
 /// How large the copy of the workspace may be, in bytes.

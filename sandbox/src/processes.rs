@@ -15,8 +15,26 @@ pub(crate) struct Usage {
     pub(crate) memory_bytes: u64,
 }
 
-/// Returns what `process` and all that it started amount to.
+/// Returns what all that `process` started amounts to.
 pub(crate) fn usage(process: u32) -> Usage {
+    started(process).into_iter().fold(Usage::default(), |usage, (_, bytes)| Usage {
+        processes: usage.processes + 1,
+        memory_bytes: usage.memory_bytes.saturating_add(bytes),
+    })
+}
+
+/// Returns the processes that `process` started, and those that they started.
+pub(crate) fn below(process: u32) -> Vec<u32> {
+    started(process).into_iter().map(|(id, _)| id).collect()
+}
+
+/// Returns whether there is such a process.
+pub(crate) fn is_there(process: u32) -> bool {
+    Path::new("/proc").join(process.to_string()).exists()
+}
+
+/// Returns what `process` started, each with the memory that it takes.
+fn started(process: u32) -> Vec<(u32, u64)> {
     let mut children: BTreeMap<u32, Vec<(u32, u64)>> = BTreeMap::new();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     for id in entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()) {
@@ -24,16 +42,13 @@ pub(crate) fn usage(process: u32) -> Usage {
             children.entry(parent).or_default().push((id, bytes));
         }
     }
-    let mut usage = Usage::default();
-    let mut open = vec![process];
-    while let Some(parent) = open.pop() {
-        for (id, bytes) in children.remove(&parent).unwrap_or_default() {
-            usage.processes += 1;
-            usage.memory_bytes += bytes;
-            open.push(id);
-        }
+    let mut found = children.remove(&process).unwrap_or_default();
+    let mut next = 0;
+    while let Some((id, _)) = found.get(next) {
+        found.extend(children.remove(id).unwrap_or_default());
+        next += 1;
     }
-    usage
+    found
 }
 
 /// Returns the parent of a process and the memory that it takes.
@@ -50,7 +65,7 @@ pub(crate) fn written(folders: &[PathBuf], most: u64) -> u64 {
     let mut open = folders.to_vec();
     let mut bytes = 0;
     while let Some(folder) = open.pop() {
-        bytes += below(&folder, &mut open);
+        bytes += size_of(&folder, &mut open);
         if bytes > most {
             break;
         }
@@ -58,7 +73,7 @@ pub(crate) fn written(folders: &[PathBuf], most: u64) -> u64 {
     bytes
 }
 
-fn below(folder: &Path, open: &mut Vec<PathBuf>) -> u64 {
+fn size_of(folder: &Path, open: &mut Vec<PathBuf>) -> u64 {
     let mut bytes = 0;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         match entry.file_type() {

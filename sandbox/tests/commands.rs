@@ -1,6 +1,8 @@
 //! Commands in the sandbox: what they see, what they may use, and what comes back. Where bubblewrap does not run, each test says so and
 //! checks that the answer says so too.
 
+#![expect(clippy::disallowed_methods, reason = "an edge: how long a command takes is what some of these tests are about")]
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -176,6 +178,17 @@ fn time_is_limited_and_what_was_written_until_then_comes_back() {
     assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
     assert_eq!(outcome.get("timed_out"), Some(&true.into()));
     assert_eq!((exit(&outcome), changes(&outcome)), (None, vec!["file /a".to_owned()]));
+}
+
+#[test]
+fn what_a_command_leaves_running_ends_with_it() {
+    let bench = bench();
+    let started = Instant::now();
+    let Some(outcome) = bench.run("(exec >&- 2>&-; while true; do echo x >> a; done) & sleep 0.1; kill -9 $$") else {
+        return;
+    };
+    assert!(started.elapsed() < Duration::from_secs(15));
+    assert_eq!((exit(&outcome), changes(&outcome)), (Some(137), vec!["file /a".to_owned()]), "{outcome}");
 }
 
 #[test]

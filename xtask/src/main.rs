@@ -45,6 +45,7 @@ fn ci() -> Result<(), String> {
     tidy::check(&root())?;
     step("lint", cargo(["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"]))?;
     python()?;
+    bubblewrap();
     let mut test = cargo(["test", "--workspace", "--locked", "--no-fail-fast"]);
     // Tests that compare with other programs fail under this instead of saying that they could not.
     test.env("DAYSHIFT_CI", "1");
@@ -72,6 +73,24 @@ fn python() -> Result<(), String> {
     let mut install = Command::new(&interpreter);
     install.args(["-m", "pip", "install", "--quiet"]).args(PYTHON_PACKAGES);
     step("install Python packages", install)
+}
+
+/// Installs what the shell's commands run under, where that can be done. Where it cannot, its tests say so and check that the program does too.
+fn bubblewrap() {
+    let is_there = || Command::new("bwrap").arg("--version").output().is_ok_and(|output| output.status.success());
+    if is_there() {
+        return;
+    }
+    eprintln!("== install bubblewrap");
+    for arguments in [&["update"][..], &["install", "--yes", "bubblewrap"]] {
+        let installed = Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive").status();
+        if !installed.is_ok_and(|status| status.success()) {
+            break;
+        }
+    }
+    if !is_there() {
+        eprintln!("note: bubblewrap cannot be installed here; tests of the shell check that it says so");
+    }
 }
 
 /// Runs every fuzz target under libFuzzer. cargo-fuzz asks for a nightly compiler; `RUSTC_BOOTSTRAP` lets the stable one do.
