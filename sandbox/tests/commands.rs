@@ -1,7 +1,10 @@
 //! Commands in the sandbox: what they see, what they may use, and what comes back. Where bubblewrap does not run, each test says so and
 //! checks that the answer says so too.
 
-#![expect(clippy::disallowed_methods, reason = "an edge: how long a command takes is what some of these tests are about")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "an edge: how long a command takes is what some of these tests are about"
+)]
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
