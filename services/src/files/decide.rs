@@ -4,6 +4,7 @@ use dayshift_engine::{
     BlobId, CONTENT_INLINE_BYTES_MAX, Content, Context, Decision, Frame, Rejection, SimTime, Value, map,
 };
 
+use super::document;
 use super::event::FilesEvent;
 use super::path::EntryPath;
 use super::state::{Entry, File, FilesState, is_a_folder, not_found, show_mode};
@@ -132,7 +133,7 @@ impl FilesState {
 
     fn decide_edit(&self, path: &EntryPath, old: &str, new: &str, all: bool, context: &Context<'_>) -> Decided {
         let bytes = context.load(&self.file(path, context.frame)?.content)?;
-        let Some((text, encoding)) = decode(&bytes) else {
+        let Some((text, encoding)) = decode(&bytes).filter(|_| !document::is_no_text(&bytes)) else {
             return Err(Rejection::new(
                 "files/not-text",
                 format!("{path} is no text and cannot be edited; write it as a whole with base64"),

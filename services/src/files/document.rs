@@ -16,7 +16,7 @@ mod tests;
 
 use imagesize::{ImageType, blob_size};
 
-use super::text::cut_to;
+use super::text::{cut_to, decode};
 use package::Package;
 
 /// How much text is taken out of one document, in bytes (4 MiB). What is behind it is left out, and the answer says so.
@@ -76,9 +76,23 @@ impl Unreadable {
     }
 }
 
+/// The media type of what could be anything.
+pub(super) const UNKNOWN: &str = "application/octet-stream";
+
+/// Returns whether `bytes` are a document or a picture and no text, even if all of them are characters: some PDFs are.
+pub(super) fn is_no_text(bytes: &[u8]) -> bool {
+    match sniff(bytes).form {
+        Form::Document(kind) => {
+            decode(bytes).is_none() || !matches!(text_of(kind, bytes), Err(Unreadable::Damaged { .. }))
+        }
+        Form::Image { .. } => true,
+        Form::Other => false,
+    }
+}
+
 /// Returns what `bytes` are.
 pub(super) fn sniff(bytes: &[u8]) -> Sniffed {
-    let media_type = infer::get(bytes).map_or("application/octet-stream", |found| found.mime_type());
+    let media_type = infer::get(bytes).map_or(UNKNOWN, |found| found.mime_type());
     let form = match media_type {
         "application/pdf" => Form::Document(Kind::Pdf),
         "image/png" | "image/jpeg" | "image/gif" | "image/webp" => image(bytes),

@@ -29,13 +29,15 @@ impl FilesState {
             Form::Document(kind) => match document::text_of(kind, &bytes) {
                 Ok(text) => return show_document(path, &bytes, sniffed.media_type, &text, first, limit),
                 // A text about PDF may begin like one.
-                Err(unreadable) if decode(&bytes).is_none() => return Err(refuse(path, unreadable)),
-                Err(_) => {}
+                Err(Unreadable::Damaged { .. }) if decode(&bytes).is_some() => {}
+                Err(unreadable) => return Err(refuse(path, unreadable)),
             },
             Form::Image { width, height } => return show_image(path, &bytes, sniffed.media_type, width, height),
             Form::Other => {}
         }
-        let Some((text, encoding)) = decode(&bytes) else {
+        // Some archives and sounds are characters and zeroes all through.
+        let is_binary = sniffed.media_type != document::UNKNOWN && bytes.contains(&0);
+        let Some((text, encoding)) = decode(&bytes).filter(|_| !is_binary) else {
             return Ok(show_bytes(path, &bytes, sniffed.media_type, 0, READ_BINARY_BYTES_MAX));
         };
         let mut answer = map! { "path" => path.as_str(), "bytes" => bytes.len() };
