@@ -30,8 +30,9 @@ pub(crate) fn check(desk: &crate::commands::Desk, name: &str, threads: usize) ->
                 bar.set_length(total as u64);
                 bar.set_position(done as u64);
             };
+            let host = Some(crate::commands::host());
             let admission =
-                examine(package, &CheckOptions { threads, elsewhere: Some(&elsewhere), progress: &report })?;
+                examine(package, &CheckOptions { threads, host, elsewhere: Some(&elsewhere), progress: &report })?;
             bar.finish_and_clear();
             admission
         }

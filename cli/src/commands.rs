@@ -1,9 +1,12 @@
 //! The commands that list, verify, grade, credit and move runs.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use dayshift_engine::Host;
 use dayshift_replay::credit::Config;
 use dayshift_runs::{LOG_ENDING, Library, Run, RunError, Summary, Verified, load_file, load_scenario, verify_file};
+use dayshift_sandbox::Sandbox;
 use dayshift_scenarios::built_in_names;
 use dayshift_stores::BranchId;
 
@@ -20,7 +23,7 @@ pub(crate) struct Desk {
 impl Desk {
     /// Opens the store, and says what it noticed while opening.
     pub(crate) fn library(&self) -> Result<Library, Failure> {
-        let library = Library::open(&self.store)?;
+        let library = Library::open(&self.store)?.with_host(host());
         for finding in library.findings() {
             eprintln!("note: {finding}");
         }
@@ -36,6 +39,11 @@ impl Desk {
         let id = library.resolve(name)?;
         Ok(library.load(&id)?)
     }
+}
+
+/// Returns who carries out the errands of calls: the shell's commands run under bubblewrap, where it is there.
+pub(crate) fn host() -> Arc<dyn Host> {
+    Arc::new(Sandbox::new())
 }
 
 /// Knobs of the credit command.

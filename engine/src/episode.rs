@@ -12,6 +12,7 @@ use crate::chain::BadLink;
 use crate::codec::{CodecError, Parts, Stored, encode_parts};
 use crate::collection::Applying;
 use crate::digest::Canonical;
+use crate::errand::Host;
 use crate::id::{Actor, BlobId, Day, Seq, Turn};
 use crate::log::Log;
 use crate::plan::{CALLS_PER_TURN_MAX, Clock, Plan, TURNS_PER_DAY_MAX, When};
@@ -158,6 +159,7 @@ pub struct Episode<W: World> {
     schedule: Schedule,
     script: Arc<dyn Script<W>>,
     blobs: Arc<dyn Blobs>,
+    host: Option<Arc<dyn Host>>,
     scratch: Scratch,
 }
 
@@ -176,11 +178,25 @@ struct Draft {
     event: Option<crate::id::EventId>,
     causes: Vec<Seq>,
     request: Request,
+    brought: Option<Payload>,
 }
 
 impl Draft {
     fn of(actor: Actor, request: Request) -> Self {
-        Self { actor, turn: None, event: None, causes: Vec::new(), request }
+        Self { actor, turn: None, event: None, causes: Vec::new(), request, brought: None }
+    }
+}
+
+/// What came of deciding a call.
+struct Decided<E> {
+    decision: Result<Decision<E>, Rejection>,
+    /// What the host brought back for it, if it was sent.
+    brought: Option<Value>,
+}
+
+impl<E> Decided<E> {
+    fn refused(rejection: Rejection) -> Self {
+        Self { decision: Err(rejection), brought: None }
     }
 }
 
@@ -193,6 +209,7 @@ impl<W: World> Clone for Episode<W> {
             schedule: self.schedule.clone(),
             script: Arc::clone(&self.script),
             blobs: Arc::clone(&self.blobs),
+            host: self.host.clone(),
             scratch: Scratch::default(),
         }
     }
@@ -217,6 +234,7 @@ impl<W: World> Episode<W> {
             schedule: prefix.schedule.clone(),
             script,
             blobs,
+            host: None,
             scratch: Scratch::default(),
         };
         let draft = Draft::of(Actor::Scenario, Request::Open { seed });
@@ -332,6 +350,11 @@ impl<W: World> Episode<W> {
         self.say(text, true)
     }
 
+    /// Lets calls send `host` on errands from now on. Without one such calls are refused.
+    pub fn set_host(&mut self, host: Arc<dyn Host>) {
+        self.host = Some(host);
+    }
+
     /// Returns the world.
     #[must_use]
     pub fn world(&self) -> &W {
@@ -437,6 +460,7 @@ impl<W: World> Episode<W> {
             schedule: Schedule::default(),
             script,
             blobs,
+            host: None,
             scratch: Scratch::default(),
         }
     }
@@ -693,8 +717,8 @@ impl<W: World> Episode<W> {
     /// Decides `call` and appends its record. Returns the record and the answer.
     fn execute(&mut self, draft: Draft, call: ToolCall) -> Result<(Seq, Result<Value, Rejection>), EpisodeError> {
         let frame = Frame::new();
-        let decided = self.decide(&draft, &call, &frame);
-        let (events, answer, wait) = match decided {
+        let Decided { decision, brought } = self.decide(&draft, &call, &frame);
+        let (events, answer, wait) = match decision {
             Ok(decision) => (decision.events, Ok(decision.answer), decision.wait),
             Err(rejection) => (Vec::new(), Err(rejection), None),
         };
@@ -707,21 +731,18 @@ impl<W: World> Episode<W> {
             note_named_blobs(&call.arguments, &frame, &*self.blobs);
         }
         let arguments = Payload::store(call.arguments, &frame, &*self.blobs);
+        let brought = brought.map(|value| Payload::store(value, &frame, &*self.blobs));
         let accesses = frame.close();
         missing(&accesses)?;
-        let draft = Draft { request: Request::Call { tool: call.tool, arguments }, ..draft };
+        let draft = Draft { request: Request::Call { tool: call.tool, arguments }, brought, ..draft };
         let seq = self.append_waiting(draft, accesses, events, outcome, wait)?;
         Ok((seq, answer))
     }
 
-    fn decide(&self, draft: &Draft, call: &ToolCall, frame: &Frame) -> Result<Decision<W::Event>, Rejection> {
-        let spec = spec_of::<W>(&call.tool)
-            .filter(|spec| spec.audience == Audience::Everybody || draft.actor != Actor::Agent)
-            .ok_or_else(|| unknown_tool::<W>(&call.tool))?;
-        if draft.actor == Actor::Agent {
-            self.admit_turn()?;
+    fn decide(&self, draft: &Draft, call: &ToolCall, frame: &Frame) -> Decided<W::Event> {
+        if let Err(rejection) = self.admit(draft, call) {
+            return Decided::refused(rejection);
         }
-        spec.admit(call)?;
         let context = Context {
             seq: Seq::new(self.log.head().count),
             time: self.schedule.now,
@@ -731,7 +752,35 @@ impl<W: World> Episode<W> {
             frame,
             blobs: &*self.blobs,
         };
-        let decision = self.world.decide(call, &context)?;
+        let errand = match self.world.errand(call, &context) {
+            Ok(errand) => errand,
+            Err(rejection) => return Decided::refused(rejection),
+        };
+        // The one place where the host comes in.
+        let host = self.host.as_ref();
+        let brought =
+            errand.map(|errand| host.map_or(Value::Null, |host| host.carry_out(context.seq, &errand, &*self.blobs)));
+        let decision = match &brought {
+            Some(brought) => self.world.settle(call, brought, &context),
+            None => self.world.decide(call, &context),
+        };
+        let decision = decision.and_then(|decision| self.admit_wait(decision));
+        Decided { decision, brought: brought.filter(|brought| *brought != Value::Null) }
+    }
+
+    /// Refuses a call that no world need see.
+    fn admit(&self, draft: &Draft, call: &ToolCall) -> Result<(), Rejection> {
+        let spec = spec_of::<W>(&call.tool)
+            .filter(|spec| spec.audience == Audience::Everybody || draft.actor != Actor::Agent)
+            .filter(|spec| self.world.offers(spec))
+            .ok_or_else(|| unknown_tool(&self.world, &call.tool))?;
+        if draft.actor == Actor::Agent {
+            self.admit_turn()?;
+        }
+        spec.admit(call)
+    }
+
+    fn admit_wait(&self, decision: Decision<W::Event>) -> Result<Decision<W::Event>, Rejection> {
         if decision.wait.is_some() && self.script.plan().clock == Clock::Staged {
             return Err(Rejection::new(
                 "clock/stands-still",
@@ -776,7 +825,7 @@ impl<W: World> Episode<W> {
     ) -> Result<Seq, EpisodeError> {
         let opens_day = matches!(draft.request, Request::OpenDay { .. });
         let day = if opens_day { self.schedule.day.next() } else { self.schedule.day };
-        let Draft { actor, turn, event, mut causes, request } = draft;
+        let Draft { actor, turn, event, mut causes, request, brought } = draft;
         causes.extend(accesses.causes);
         causes.sort_unstable();
         causes.dedup();
@@ -790,6 +839,7 @@ impl<W: World> Episode<W> {
             wait,
             blobs: accesses.blobs,
             untracked: accesses.untracked,
+            brought,
         };
         let previous = self.log.head();
         let seq = Seq::new(previous.count);
@@ -836,9 +886,9 @@ fn spec_of<W: World>(name: &str) -> Option<&'static ToolSpec> {
     tools.binary_search_by(|spec| spec.name.cmp(name)).ok().map(|index| tools[index])
 }
 
-fn unknown_tool<W: World>(name: &str) -> Rejection {
+fn unknown_tool<W: World>(world: &W, name: &str) -> Rejection {
     let service = name.split('.').next().unwrap_or_default();
-    let offered = |spec: &&&ToolSpec| spec.audience == Audience::Everybody;
+    let offered = |spec: &&&ToolSpec| spec.audience == Audience::Everybody && world.offers(spec);
     let same: Vec<&str> = W::tools()
         .iter()
         .filter(offered)

@@ -10,6 +10,7 @@ pub mod codec;
 mod collection;
 mod digest;
 mod episode;
+mod errand;
 mod id;
 mod log;
 mod plan;
@@ -33,6 +34,7 @@ pub use codec::CodecError;
 pub use collection::{Applying, Collection, Tracked};
 pub use digest::{Canonical, Graded, StateDigest};
 pub use episode::{Episode, EpisodeError, Genesis, MESSAGE_BYTES_MAX, Prefix, SETTLE_RECORDS_MAX, Step};
+pub use errand::{Errand, ErrandEntry, Host, Recorded};
 pub use id::{Actor, BadDigest, BlobId, Day, EventId, RecordHash, Seq, Turn};
 pub use log::Log;
 pub use plan::{

@@ -62,6 +62,9 @@ pub struct RecordHead {
     /// Whether something was read that no key stands for. Credit reports that part as unattributed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untracked: bool,
+    /// What the host brought back for this call, if it was sent on an errand ([`crate::Host`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brought: Option<Payload>,
 }
 
 /// What was asked for.

@@ -10,6 +10,7 @@ use smol_str::SmolStr;
 use crate::access::{Frame, Key, Read, ReadKind};
 use crate::collection::{Applying, Collection};
 use crate::digest::StateDigest;
+use crate::errand::Errand;
 use crate::id::Seq;
 use crate::plan::Plan;
 use crate::script::{Reaction, Scene, Script, ScriptError};
@@ -42,6 +43,7 @@ const fn tool(name: &'static str, effect: Effect, parameters: &'static [Paramete
     ToolSpec { name, summary: "Toy.", parameters, effect, audience: Audience::Everybody, cost_seconds: 60 }
 }
 
+const ASK: ToolSpec = tool("toy.ask", Effect::Writes, &[NAME]);
 const CONCAT: ToolSpec = tool(
     "toy.concat",
     Effect::Writes,
@@ -85,7 +87,7 @@ impl World for Toy {
     type Event = ToyEvent;
 
     fn tools() -> &'static [&'static ToolSpec] {
-        &[&CONCAT, &COPY, &DEL, &LIST, &NOOP, &READ, &SECRET, &WAIT, &WRITE]
+        &[&ASK, &CONCAT, &COPY, &DEL, &LIST, &NOOP, &READ, &SECRET, &WAIT, &WRITE]
     }
 
     fn decide(&self, call: &ToolCall, context: &Context<'_>) -> Result<Decision<ToyEvent>, Rejection> {
@@ -119,6 +121,22 @@ impl World for Toy {
             }
             _ => Decision::answer(crate::map! {}),
         })
+    }
+
+    fn errand(&self, call: &ToolCall, context: &Context<'_>) -> Result<Option<Errand>, Rejection> {
+        if call.tool != "toy.ask" {
+            return Ok(None);
+        }
+        let value = self.value(context.frame, call.text("k"));
+        Ok(Some(Errand { order: crate::map! { "kind" => "toy", "value" => value }, entries: Vec::new() }))
+    }
+
+    fn settle(&self, call: &ToolCall, brought: &Value, _: &Context<'_>) -> Result<Decision<ToyEvent>, Rejection> {
+        if *brought == Value::Null {
+            return Err(Rejection::new("toy/nobody", "there is nobody to ask; write the value yourself"));
+        }
+        let event = ToyEvent::Written { k: call.text("k").into(), v: brought.clone() };
+        Ok(Decision::change(vec![event], crate::map! { "value" => brought.clone() }))
     }
 
     fn apply(&mut self, event: ToyEvent, applying: &mut Applying<'_>) {

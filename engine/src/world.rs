@@ -11,6 +11,7 @@ use crate::access::{Frame, Key};
 use crate::blob::{Blobs, CONTENT_INLINE_BYTES_MAX, Content};
 use crate::collection::Applying;
 use crate::digest::StateDigest;
+use crate::errand::Errand;
 use crate::id::{Actor, Seq, Turn};
 use crate::random::{RandomStream, Seed};
 use crate::time::SimTime;
@@ -24,6 +25,38 @@ pub trait World: Clone + Debug + Send + Sync + 'static {
 
     /// Returns the tools of this world, sorted by name.
     fn tools() -> &'static [&'static ToolSpec];
+
+    /// Returns whether the tool `spec` is there at all in this world: one that the scenario left out is as unknown as any other.
+    fn offers(&self, spec: &ToolSpec) -> bool {
+        let _ = spec;
+        true
+    }
+
+    /// Returns what the host must be sent for before `call` can be decided; nothing for almost every call. Reads the world through
+    /// `context.frame`.
+    ///
+    /// # Errors
+    ///
+    /// A [`Rejection`] when the call cannot be done whatever the host would bring back.
+    fn errand(&self, call: &ToolCall, context: &Context<'_>) -> Result<Option<Errand>, Rejection> {
+        let _ = (call, context);
+        Ok(None)
+    }
+
+    /// Decides what follows from `call`, for which the host was sent and brought back `brought`; null if there is no host.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::decide`].
+    fn settle(
+        &self,
+        call: &ToolCall,
+        brought: &Value,
+        context: &Context<'_>,
+    ) -> Result<Decision<Self::Event>, Rejection> {
+        let _ = brought;
+        self.decide(call, context)
+    }
 
     /// Decides what follows from `call`, which [`ToolSpec::admit`] has admitted. Reads the world through `context.frame`.
     ///

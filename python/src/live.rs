@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use chrono::SecondsFormat;
 use dayshift_engine::{
-    Actor, Blobs, Checks, Episode, EventId, Input, MemoryBlobs, Outside, OutsideAct, Prefix, Rejection, Seed, Seq,
-    SimTime, SmolStr, Step, Value,
+    Actor, Blobs, Checks, Episode, EventId, Host, Input, MemoryBlobs, Outside, OutsideAct, Prefix, Rejection, Seed,
+    Seq, SimTime, SmolStr, Step, Value,
 };
 use dayshift_replay::Grader;
 use dayshift_runs::{Library, LiveRun, Run, RunError, RunNote};
+use dayshift_sandbox::Sandbox;
 use dayshift_scenarios::Scenario;
 use dayshift_services::Office;
 
@@ -31,13 +32,14 @@ pub(crate) struct Ready {
     pub(crate) scenario: Scenario<Office>,
     prefix: Prefix<Office>,
     blobs: Arc<dyn Blobs>,
+    host: Arc<dyn Host>,
 }
 
 impl Ready {
     pub(crate) fn new(scenario: Scenario<Office>) -> Result<Self, RunError> {
         let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::new());
         let prefix = scenario.prefix(dayshift_runs::office(&scenario), &blobs)?;
-        Ok(Self { scenario, prefix, blobs })
+        Ok(Self { scenario, prefix, blobs, host: Arc::new(Sandbox::new()) })
     }
 }
 
@@ -92,7 +94,8 @@ impl Live {
             }
             None => {
                 let blobs = Arc::new(MemoryBlobs::over(Arc::clone(&ready.blobs)));
-                let (episode, step) = Episode::open(&ready.prefix, seed, scenario.script(), blobs)?;
+                let (mut episode, step) = Episode::open(&ready.prefix, seed, scenario.script(), blobs)?;
+                episode.set_host(Arc::clone(&ready.host));
                 (Body::Memory(Box::new(episode)), step)
             }
         };

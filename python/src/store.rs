@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dayshift_runs::{Library, RunError};
+use dayshift_sandbox::Sandbox;
 use pyo3::prelude::*;
 
 use crate::convert::serialized;
@@ -20,7 +21,7 @@ pub(crate) struct PyStore {
 impl PyStore {
     pub(crate) fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let library = py.detach(|| Library::open(&path)).map_err(raised)?;
-        Ok(Self { library: Arc::new(library), path })
+        Ok(Self { library: Arc::new(library.with_host(Arc::new(Sandbox::new()))), path })
     }
 }
 

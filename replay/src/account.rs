@@ -173,7 +173,8 @@ impl<W: World> Account<W> {
             let call = ToolCall { tool: tool.clone(), arguments: step.arguments.clone() };
             let frame = Frame::new();
             let blobs = Arc::clone(episode.blobs());
-            let decided = decide(episode.world(), &call, &record, self.seed, &frame, &*blobs);
+            let brought = record.head.brought.as_ref().map(|payload| payload.load(step.seq, &*blobs)).transpose()?;
+            let decided = decide(episode.world(), &call, brought, &record, (self.seed, &frame, &*blobs));
             output = output_of(decided.as_ref().map(|decision| &decision.answer));
             (record.events, record.outcome) = match decided {
                 Ok(decision) => (decision.events, Outcome::Answered(Payload::store(decision.answer, &frame, &*blobs))),
@@ -224,16 +225,17 @@ fn output_of(answer: Result<&Value, &Rejection>) -> Value {
     }
 }
 
+/// Decides `call` again. What its errand brought back then, it brings back now: nobody can be asked what would have come of it.
 fn decide<W: World>(
     world: &W,
     call: &ToolCall,
+    brought: Option<Value>,
     record: &Record<W::Event>,
-    seed: Seed,
-    frame: &Frame,
-    blobs: &dyn Blobs,
+    (seed, frame, blobs): (Seed, &Frame, &dyn Blobs),
 ) -> Result<Decision<W::Event>, Rejection> {
     let unknown = || Rejection::new("call/unknown-tool", format!("there is no tool '{}'", call.tool));
-    let spec = W::tools().iter().find(|spec| spec.name == call.tool.as_str()).ok_or_else(unknown)?;
+    let offered = W::tools().iter().find(|spec| spec.name == call.tool.as_str() && world.offers(spec));
+    let spec = offered.ok_or_else(unknown)?;
     spec.admit(call)?;
     let context = Context {
         seq: record.seq,
@@ -244,7 +246,10 @@ fn decide<W: World>(
         frame,
         blobs,
     };
-    world.decide(call, &context)
+    match world.errand(call, &context)? {
+        Some(_) => world.settle(call, &brought.unwrap_or_default(), &context),
+        None => world.decide(call, &context),
+    }
 }
 
 /// Puts a report into credit's terms.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dayshift_engine::codec::Stored;
 use dayshift_engine::{
     Actor, Blobs, CodecError, Episode, EpisodeError, Head, Input, Key, Outcome, Outside, OutsideAct, Payload, Record,
-    RecordHead, Request, Seed, Seq, SimTime, SmolStr, Step, ToolCall, World,
+    RecordHead, Recorded, Request, Seed, Seq, SimTime, SmolStr, Step, ToolCall, World,
 };
 
 use crate::ReplayError;
@@ -132,6 +132,8 @@ pub fn reexecute<W: World>(
 ) -> Result<Reexecution, ReplayError> {
     let Inputs { seed, inputs, .. } = Inputs::of(records, blobs)?;
     let mut episode = open(seed)?;
+    // What the host brought back is an input too, and is not fetched again.
+    episode.set_host(Arc::new(Recorded::of(records, blobs)?));
     let mut compared = 0_usize;
     let fed = inputs.len();
     for input in std::iter::once(None).chain(inputs.into_iter().map(|(_, input)| Some(input))) {
@@ -180,6 +182,7 @@ fn explain<W: World>(recorded: &[u8], now: &[u8]) -> Result<Divergence, CodecErr
     compare("request", format!("{:?}", left.head.request), format!("{:?}", right.head.request));
     compare("answer", outcome(&left.outcome), outcome(&right.outcome));
     compare("blobs", format!("{:?}", left.head.blobs), format!("{:?}", right.head.blobs));
+    compare("brought by the host", format!("{:?}", left.head.brought), format!("{:?}", right.head.brought));
     let mut keys = Vec::new();
     for read in &left.reads {
         if !right.reads.contains(read) {

@@ -11,8 +11,9 @@ mod mutants;
 mod trials;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use dayshift_engine::SmolStr;
+use dayshift_engine::{Host, SmolStr};
 use dayshift_scenarios::{Package, Problem, Scenario};
 use dayshift_services::Office;
 use serde::Serialize;
@@ -42,6 +43,8 @@ pub type Elsewhere<'a> = &'a dyn Fn() -> Result<String, String>;
 pub struct CheckOptions<'a> {
     /// How many episodes are played at a time.
     pub threads: usize,
+    /// Who carries out the errands of calls; without it such calls are refused.
+    pub host: Option<Arc<dyn Host>>,
     /// Another process to compare with; without one, only this process is tried.
     pub elsewhere: Option<Elsewhere<'a>>,
     /// Hears how many trials are done, of how many.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
-use dayshift_engine::{BlobId, Blobs, Episode, Head, MemoryBlobs, Seed, Seq, Step};
+use dayshift_engine::{BlobId, Blobs, Episode, Head, Host, MemoryBlobs, Seed, Seq, Step};
 use dayshift_scenarios::{Package, Scenario, built_in};
 use dayshift_services::Office;
 use dayshift_stores::{BranchId, BranchInfo, Finding, NewBranch, Parent, PortableLog, Store};
@@ -29,6 +29,7 @@ pub const LOG_ENDING: &str = "dayshift";
 pub struct Library {
     store: Arc<dyn Store>,
     blobs: Arc<dyn Blobs>,
+    host: Option<Arc<dyn Host>>,
 }
 
 /// One run, as a list shows it.
@@ -47,7 +48,13 @@ impl Library {
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         let blobs = Arc::new(StoreBlobs::new(Arc::clone(&store)));
-        Self { store, blobs }
+        Self { store, blobs, host: None }
+    }
+
+    /// Lets the calls of runs that are played send `host` on errands, such as running a command. Without it they are refused.
+    #[must_use]
+    pub fn with_host(self, host: Arc<dyn Host>) -> Self {
+        Self { host: Some(host), ..self }
     }
 
     /// Opens the library in the folder `path`; a new one is made with sled.
@@ -173,6 +180,7 @@ impl Library {
         }
         episode.settle()?;
         let recorder = Recorder::new(Arc::clone(&self.store), id.clone())?;
+        self.connect(&mut episode);
         let mut live = LiveRun::new(id.clone(), episode, run.scenario.checks(), run.note.clone(), recorder);
         live.commit()?;
         Ok((live, run))
@@ -253,13 +261,20 @@ impl Library {
         self.list()?.into_iter().find(|run| run.id == *id).ok_or_else(unknown)
     }
 
+    fn connect(&self, episode: &mut Episode<Office>) {
+        if let Some(host) = &self.host {
+            episode.set_host(Arc::clone(host));
+        }
+    }
+
     fn begin(
         &self,
-        episode: Episode<Office>,
+        mut episode: Episode<Office>,
         checks: Arc<dyn dayshift_engine::Checks<Office>>,
         note: RunNote,
         parent: Parent,
     ) -> Result<LiveRun, RunError> {
+        self.connect(&mut episode);
         let id = new_id()?;
         self.store.create(NewBranch { id: id.clone(), parent: Some(parent), note: note.to_bytes() })?;
         let recorder = Recorder::new(Arc::clone(&self.store), id.clone())?;

@@ -22,7 +22,7 @@ fn starter(changes: &[(&str, &str, &str)]) -> Package {
 }
 
 fn checked(changes: &[(&str, &str, &str)]) -> Admission {
-    let options = CheckOptions { threads: 2, elsewhere: None, progress: &|_, _| {} };
+    let options = CheckOptions { threads: 2, host: None, elsewhere: None, progress: &|_, _| {} };
     check(starter(changes), &options).expect("it can be checked")
 }
 
@@ -62,8 +62,8 @@ fn the_starter_package_is_admitted_without_an_error_or_a_warning() {
 
 #[test]
 fn the_report_is_the_same_whatever_the_number_of_threads() {
-    let one = CheckOptions { threads: 1, elsewhere: None, progress: &|_, _| {} };
-    let four = CheckOptions { threads: 4, elsewhere: None, progress: &|_, _| {} };
+    let one = CheckOptions { threads: 1, host: None, elsewhere: None, progress: &|_, _| {} };
+    let four = CheckOptions { threads: 4, host: None, elsewhere: None, progress: &|_, _| {} };
     let shown = |options| format!("{:?}", check(starter(&[]), options).expect("it can be checked"));
     assert_eq!(shown(&one), shown(&four));
 }
@@ -232,7 +232,7 @@ fn a_check_that_fails_on_what_an_agent_leaves_behind_is_found() {
 #[test]
 fn another_process_that_comes_to_another_log_is_found() {
     let other = || Ok("0".repeat(64));
-    let options = CheckOptions { threads: 2, elsewhere: Some(&other), progress: &|_, _| {} };
+    let options = CheckOptions { threads: 2, host: None, elsewhere: Some(&other), progress: &|_, _| {} };
     let admission = check(starter(&[]), &options).expect("it can be checked");
     refused_by(&admission, "scenario/not-deterministic", "scenario.yaml");
 }

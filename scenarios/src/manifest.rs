@@ -23,7 +23,7 @@ pub const NAME_BYTES_MAX: usize = 64;
 /// The score from which on an episode passes, unless the scenario says otherwise.
 pub const THRESHOLD_DEFAULT: f64 = 0.75;
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "id",
     "title",
     "family",
@@ -37,6 +37,7 @@ const KEYS: [&str; 18] = [
     "days",
     "closes",
     "channels",
+    "services",
     "events",
     "limits",
     "threshold",
@@ -108,6 +109,8 @@ pub(crate) struct Manifest<'a> {
     pub(crate) days: Vec<PlannedDay>,
     pub(crate) closes: SimTime,
     pub(crate) channels: Vec<(SmolStr, bool)>,
+    /// What the shell may use, by name, if the scenario turns it on.
+    pub(crate) shell: Option<Vec<(SmolStr, u32)>>,
     pub(crate) turns_per_day_max: Option<u32>,
     pub(crate) calls_per_turn_max: Option<u32>,
     pub(crate) threshold: f64,
@@ -149,6 +152,7 @@ impl<'a> Manifest<'a> {
             calls_per_turn_max: limit("calls_per_turn"),
             threshold: share(&fields, "threshold", report).unwrap_or(THRESHOLD_DEFAULT),
             channels: channels(&fields, report),
+            shell: shell(&fields, report),
             clock: clock(&fields, report),
             events: at_most(fields.items("events"), "events", report),
             requirements,
@@ -374,6 +378,18 @@ fn channels(fields: &Fields<'_>, report: &Report<'_>) -> Vec<(SmolStr, bool)> {
         }
     }
     channels
+}
+
+/// What a scenario can say of the shell.
+const SHELL_KEYS: [&str; 4] = ["timeout_seconds", "memory_mib", "output_bytes", "processes"];
+
+/// Returns what the shell may use, if it is among the services that are off unless they are named.
+fn shell(fields: &Fields<'_>, report: &Report<'_>) -> Option<Vec<(SmolStr, u32)>> {
+    let services = fields.get("services")?.fields(report, "'services'", &["shell"]);
+    let node = services.get("shell")?;
+    let limits = node.fields(report, "the shell", &SHELL_KEYS);
+    let given = SHELL_KEYS.iter().filter(|key| limits.get(key).is_some());
+    Some(given.filter_map(|key| Some(((*key).into(), whole(&limits, key, report)?))).collect())
 }
 
 fn checks(

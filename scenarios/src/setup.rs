@@ -73,6 +73,10 @@ impl Setup<'_> {
         for person in &manifest.people {
             self.push(file, "people.introduce", introduction(person, false));
         }
+        if let Some(limits) = &manifest.shell {
+            let limits = limits.iter().map(|(name, limit)| (name.clone(), Value::from(i64::from(*limit))));
+            self.push(file, "shell.turn_on", Value::Map(limits.collect()));
+        }
     }
 
     fn unknown_folders(&mut self) {

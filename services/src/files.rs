@@ -5,10 +5,13 @@
 //! file writes its own key and its folder's scan key; creating and deleting also the folder's membership.
 
 mod decide;
+mod document;
 mod event;
 mod keys;
+mod outside;
 mod path;
 mod query;
+mod read;
 mod search;
 mod state;
 mod text;
@@ -21,7 +24,11 @@ use dayshift_engine::{
 
 use crate::service::{Desk, Service};
 
+pub use document::{
+    DOCUMENT_CELLS_MAX, DOCUMENT_PARTS_MAX, DOCUMENT_TEXT_BYTES_MAX, DOCUMENT_UNPACKED_BYTES_MAX, PDF_PAGES_MAX,
+};
 pub use event::FilesEvent;
+pub use outside::HostChange;
 pub use path::{DEPTH_MAX, EntryPath, NAME_BYTES_MAX, PATH_BYTES_MAX};
 pub use state::FilesState;
 pub use tree::TreeEntry;
@@ -42,6 +49,8 @@ pub const READ_LINES_MAX: usize = 2000;
 pub const READ_TEXT_BYTES_MAX: usize = 256 << 10;
 /// How many bytes one `files.read` shows as base64 (64 KiB).
 pub const READ_BINARY_BYTES_MAX: usize = 64 << 10;
+/// The largest picture that one `files.read` shows, in bytes (3 MiB; a third more as base64).
+pub const IMAGE_BYTES_MAX: usize = 3 << 20;
 /// How many paths one `files.find` returns.
 pub const FIND_RESULTS_MAX: usize = 1000;
 /// The longest glob pattern, text or regular expression that is looked for, in bytes.

@@ -12,6 +12,7 @@ pub mod people;
 pub mod records;
 mod service;
 pub mod sheets;
+pub mod shell;
 #[cfg(test)]
 mod testing;
 

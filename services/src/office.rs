@@ -4,21 +4,22 @@
 use std::sync::{Arc, LazyLock};
 
 use dayshift_engine::{
-    Actor, Applying, Context, Decision, Difference, Looking, Rejection, StateDigest, ToolCall, ToolSpec, Value, World,
-    map,
+    Actor, Applying, Context, Decision, Difference, Errand, Looking, Rejection, StateDigest, ToolCall, ToolSpec, Value,
+    World, map,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::calendar::{CalendarEvent, CalendarState};
 use crate::chat::{ChatEvent, ChatState};
 use crate::clock::{ClockEvent, ClockState};
-use crate::files::{FilesEvent, FilesState};
+use crate::files::{FilesEvent, FilesState, HostChange};
 use crate::knowledge::{KnowledgeEvent, KnowledgeState};
 use crate::mail::{Attachment, MailEvent, MailState};
 use crate::people::{PeopleEvent, PeopleState};
 use crate::records::{Guards, RecordsEvent, RecordsState};
 use crate::service::{Desk, Service};
 use crate::sheets::{SheetsEvent, SheetsState};
+use crate::shell::{self, Brought, Change, ShellEvent, ShellState};
 
 /// Joins services: one field, one event variant and one arm each. A service that is added here is everywhere.
 macro_rules! join {
@@ -103,6 +104,7 @@ join! {
     people: PeopleState, PeopleEvent, People;
     records: RecordsState, RecordsEvent, Records;
     sheets: SheetsState, SheetsEvent, Sheets;
+    shell: ShellState, ShellEvent, Shell;
 }
 
 impl Office {
@@ -201,6 +203,42 @@ impl World for Office {
             tool if tool.starts_with("mail.") && call.get("attachments").is_some() => self.send(call, &desk, context),
             _ => self.route(call, &desk, context),
         }
+    }
+
+    /// An office without a shell does not offer to run commands.
+    fn offers(&self, spec: &ToolSpec) -> bool {
+        spec.name != shell::RUN || self.shell.is_on()
+    }
+
+    fn errand(&self, call: &ToolCall, context: &Context<'_>) -> Result<Option<Errand>, Rejection> {
+        if call.tool != shell::RUN {
+            return Ok(None);
+        }
+        let desk = self.people.desk(context.actor);
+        let folder = self.files.folder(call.optional_text("folder").unwrap_or("/"), context.frame)?;
+        let order = self.shell.order(call, folder.as_str(), &desk, context)?;
+        let entries = self.files.lay_out(shell::WORKSPACE_ENTRIES_MAX, shell::WORKSPACE_BYTES_MAX, context.frame)?;
+        Ok(Some(Errand { order, entries }))
+    }
+
+    /// Takes over what a command changed: the shell reads what came of it, the files service writes it.
+    fn settle(
+        &self,
+        call: &ToolCall,
+        brought: &Value,
+        context: &Context<'_>,
+    ) -> Result<Decision<OfficeEvent>, Rejection> {
+        if call.tool != shell::RUN {
+            return self.decide(call, context);
+        }
+        let Brought { answer, changes } = Brought::read(brought)?;
+        let changes = changes.iter().map(|change| match change {
+            Change::Deleted(path) => HostChange::Deleted(path),
+            Change::Folder(path) => HostChange::Folder(path),
+            Change::File { path, blob, mode } => HostChange::File { path, blob: *blob, mode: *mode },
+        });
+        let events = self.files.take_over(changes, context)?;
+        Ok(Decision::change(events.into_iter().map(OfficeEvent::from).collect(), answer))
     }
 
     fn apply(&mut self, event: OfficeEvent, applying: &mut Applying<'_>) {

@@ -57,6 +57,7 @@ fn ci() -> Result<(), String> {
     tidy::check(&root())?;
     step("lint", cargo(["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"]))?;
     python()?;
+    bubblewrap();
     let mut test = cargo(["test", "--workspace", "--locked", "--no-fail-fast"]);
     // Tests that compare with other programs fail under this instead of saying that they could not.
     test.env("DAYSHIFT_CI", "1");
@@ -85,7 +86,9 @@ fn python() -> Result<(), String> {
     let sources = venv.join("sources");
     if !is_done(&sources.join("unpacked"), &PYTHON_SOURCES) {
         let mut download = Command::new(&interpreter);
-        download.args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest"]).arg(&sources);
+        download
+            .args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest"])
+            .arg(&sources);
         download.args(PYTHON_SOURCES);
         step("fetch the sources of Python packages", download)?;
         let files = std::fs::read_dir(&sources).map_err(|error| format!("{}: {error}", sources.display()))?;
@@ -97,6 +100,24 @@ fn python() -> Result<(), String> {
         done(&sources.join("unpacked"), &PYTHON_SOURCES)?;
     }
     Ok(())
+}
+
+/// Installs what the shell's commands run under, where that can be done. Where it cannot, its tests say so and check that the program does too.
+fn bubblewrap() {
+    let is_there = || Command::new("bwrap").arg("--version").output().is_ok_and(|output| output.status.success());
+    if is_there() {
+        return;
+    }
+    eprintln!("== install bubblewrap");
+    for arguments in [&["update"][..], &["install", "--yes", "bubblewrap"]] {
+        let installed = Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive").status();
+        if !installed.is_ok_and(|status| status.success()) {
+            break;
+        }
+    }
+    if !is_there() {
+        eprintln!("note: bubblewrap cannot be installed here; tests of the shell check that it says so");
+    }
 }
 
 /// Returns whether `mark` says that this very list was dealt with.
@@ -116,7 +137,9 @@ fn fuzz(seconds: &str, only: Option<&str>) -> Result<(), String> {
     }
     let listed = cargo(["fuzz", "list"]).output().map_err(|error| format!("cargo fuzz list: {error}"))?;
     let limit = format!("-max_total_time={seconds}");
-    for target in String::from_utf8_lossy(&listed.stdout).lines().filter(|target| only.is_none_or(|only| only == *target)) {
+    for target in
+        String::from_utf8_lossy(&listed.stdout).lines().filter(|target| only.is_none_or(|only| only == *target))
+    {
         let (found, seeds) = (format!("fuzz/corpus-work/{target}"), format!("fuzz/seeds/{target}"));
         std::fs::create_dir_all(root().join(&found)).map_err(|error| format!("{found}: {error}"))?;
         let mut run = cargo(["fuzz", "run", "--release", "--sanitizer", "none", "--codegen-units", "16", target]);

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dayshift_engine::codec::Stored;
 use dayshift_engine::{
-    Blobs, Episode, EpisodeError, EventId, Input, MemoryBlobs, Prefix, Script, Seed, SmolStr, StateDigest, Step, World,
+    Blobs, Episode, EpisodeError, EventId, Host, Input, MemoryBlobs, Prefix, Script, Seed, SmolStr, StateDigest, Step,
+    World,
 };
 use dayshift_replay::{Grader, Report};
 use dayshift_scenarios::{Agent, AgentError, Noop, Observation, Scenario, Scripted, Solution};
@@ -21,6 +22,7 @@ pub(super) struct Bench<'a> {
     script: Arc<dyn Script<Office>>,
     blobs: Arc<dyn Blobs>,
     prefix: Prefix<Office>,
+    host: Option<Arc<dyn Host>>,
     /// The fold of the initial world, for grading.
     shadow: (Episode<Office>, Grader<Office>),
 }
@@ -84,7 +86,11 @@ impl<'a> Bench<'a> {
     /// # Errors
     ///
     /// [`EpisodeError`] when the initial world cannot be laid out.
-    pub(super) fn new(scenario: &'a Scenario<Office>, script: Arc<dyn Script<Office>>) -> Result<Self, EpisodeError> {
+    pub(super) fn new(
+        scenario: &'a Scenario<Office>,
+        script: Arc<dyn Script<Office>>,
+        host: Option<Arc<dyn Host>>,
+    ) -> Result<Self, EpisodeError> {
         let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::new());
         let genesis = scenario.genesis(&*blobs);
         let calls = scenario.setup().iter().map(|setup| setup.call.clone()).collect();
@@ -94,7 +100,7 @@ impl<'a> Bench<'a> {
         for record in prefix.log().since(0) {
             grader.absorb(&mut shadow, Arc::clone(record))?;
         }
-        Ok(Self { scenario, script, blobs, prefix, shadow: (shadow, grader) })
+        Ok(Self { scenario, script, blobs, prefix, host, shadow: (shadow, grader) })
     }
 
     /// Lets an agent that does nothing play.
@@ -176,6 +182,9 @@ impl<'a> Bench<'a> {
         let (mut shadow, mut grader) = self.shadow.clone();
         let opened = Episode::open(&self.prefix, Seed::new(seed), Arc::clone(&self.script), Arc::clone(&self.blobs));
         let (mut episode, opening) = opened?;
+        if let Some(host) = &self.host {
+            episode.set_host(Arc::clone(host));
+        }
         let told = opening.notices.clone();
         let watched = |_: &Episode<Office>, input: &Input, step: &Step, day: &str| {
             watch(&Moment { day, input, step });
@@ -194,6 +203,11 @@ impl<'a> Bench<'a> {
 
     pub(super) fn scenario(&self) -> &'a Scenario<Office> {
         self.scenario
+    }
+
+    /// Returns who carries out the errands of calls.
+    pub(super) fn host(&self) -> Option<Arc<dyn Host>> {
+        self.host.clone()
     }
 }
 

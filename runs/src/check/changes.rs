@@ -142,7 +142,7 @@ pub(super) fn trials(
             lost_ignoring: Vec::new(),
         };
         if trial.happens {
-            trial.lost_without = lost_without(scenario, seed, reference, best, Mute::Event(index))?;
+            trial.lost_without = lost_without(bench, seed, reference, best, Mute::Event(index))?;
             if trial.lost_without.is_empty() {
                 let brought = brought(scenario.package(), plan, index, &known);
                 let writes_it = |_: &Place, call: &SolutionCall| !values_of(&call.arguments).is_disjoint(&brought);
@@ -164,7 +164,7 @@ pub(super) fn trials(
             change: format!("persona:{}", persona.name),
             loud: true,
             happens: true,
-            lost_without: lost_without(scenario, seed, reference, best, Mute::Persona(index))?,
+            lost_without: lost_without(bench, seed, reference, best, Mute::Persona(index))?,
             lost_ignoring: Vec::new(),
         });
         progress();
@@ -179,13 +179,14 @@ pub(super) fn count(scenario: &Scenario<Office>) -> usize {
 }
 
 fn lost_without(
-    scenario: &Scenario<Office>,
+    bench: &Bench<'_>,
     seed: u64,
     reference: &Arc<Solution>,
     best: &Outcome,
     mute: Mute,
 ) -> Result<Vec<SmolStr>, EpisodeError> {
-    let muted = Bench::new(scenario, Arc::new(Muted::new(scenario.script(), mute)))?;
+    let scenario = bench.scenario();
+    let muted = Bench::new(scenario, Arc::new(Muted::new(scenario.script(), mute)), bench.host())?;
     let outcome = muted.play_solution(seed, reference, |_| {})?.outcome();
     Ok(lost(scenario, &outcome, best))
 }

@@ -58,7 +58,7 @@ pub(super) fn run(scenario: &Scenario<Office>, options: &CheckOptions<'_>) -> Re
     };
     form::examine(scenario, &trials.lines, &mut trials.findings);
     leaks::own_words(scenario, &trials.lines, &mut trials.findings);
-    if let Some(bench) = trials.bench()? {
+    if let Some(bench) = trials.bench(options)? {
         trials.play(&bench, options)?;
     }
     Ok(trials.admission())
@@ -66,11 +66,11 @@ pub(super) fn run(scenario: &Scenario<Office>, options: &CheckOptions<'_>) -> Re
 
 impl<'a> Trials<'a> {
     /// Lays out the initial world; a refusal is a finding.
-    fn bench(&mut self) -> Result<Option<Bench<'a>>, RunError> {
+    fn bench(&mut self, options: &CheckOptions<'_>) -> Result<Option<Bench<'a>>, RunError> {
         let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::new());
         match self.scenario.prefix(office(self.scenario), &blobs) {
             Ok(_) => {
-                let bench = Bench::new(self.scenario, self.scenario.script())?;
+                let bench = Bench::new(self.scenario, self.scenario.script(), options.host.clone())?;
                 if let Err(error) = bench.opened(SEEDS[0]) {
                     self.script_fails("the opening", &error.to_string());
                     return Ok(None);
@@ -270,7 +270,8 @@ impl<'a> Trials<'a> {
         options: &CheckOptions<'_>,
     ) -> Result<(), RunError> {
         let head = played.report.head.hash.to_string();
-        let again = Bench::new(self.scenario, self.scenario.script())?.play_solution(SEEDS[0], reference, |_| {})?;
+        let again = Bench::new(self.scenario, self.scenario.script(), options.host.clone())?;
+        let again = again.play_solution(SEEDS[0], reference, |_| {})?;
         let mut others = vec![("a second run", Ok(again.report.head.hash.to_string()))];
         if let Some(elsewhere) = options.elsewhere {
             others.push(("a run in another process", elsewhere()));

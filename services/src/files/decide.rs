@@ -1,20 +1,16 @@
 //! What follows from a command on the workspace: events and an answer, or a refusal.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use dayshift_engine::{
-    BlobId, CONTENT_INLINE_BYTES_MAX, Content, Context, Decision, Frame, Rejection, SimTime, SmolStr, Value, map,
+    BlobId, CONTENT_INLINE_BYTES_MAX, Content, Context, Decision, Frame, Rejection, SimTime, Value, map,
 };
 
+use super::document;
 use super::event::FilesEvent;
 use super::path::EntryPath;
 use super::state::{Entry, File, FilesState, is_a_folder, not_found, show_mode};
-use super::text::{Encoding, count_lines, decode, encode, is_crlf, line_at, take_lines, to_crlf, without_mark};
+use super::text::{Encoding, decode, encode, is_crlf, line_at, to_crlf};
 use super::tools::{self, Command, Transfer};
-use super::{
-    ENTRIES_MAX, FILE_BYTES_MAX, FOLDER_ENTRIES_MAX, MODE_DEFAULT, READ_BINARY_BYTES_MAX, READ_TEXT_BYTES_MAX,
-    SUBTREE_ENTRIES_MAX,
-};
+use super::{ENTRIES_MAX, FILE_BYTES_MAX, FOLDER_ENTRIES_MAX, MODE_DEFAULT, SUBTREE_ENTRIES_MAX};
 use crate::service::Desk;
 
 type Decided = Result<Decision<FilesEvent>, Rejection>;
@@ -46,8 +42,12 @@ impl FilesState {
             Command::Stat { path } => {
                 self.stat(&path, desk, context.frame).map(Decision::answer).ok_or_else(|| not_found(&path))
             }
-            Command::ReadText { path, first, limit } => self.decide_read_text(&path, first, limit, context),
-            Command::ReadBytes { path, start, limit } => self.decide_read_bytes(&path, start, limit, context),
+            Command::ReadText { path, first, limit } => {
+                self.read_text(&path, first, limit, context).map(Decision::answer)
+            }
+            Command::ReadBytes { path, start, limit } => {
+                self.read_bytes(&path, start, limit, context).map(Decision::answer)
+            }
             Command::Write { path, bytes } => {
                 let length = bytes.len();
                 let (events, created) = self.write(&path, bytes.into_owned(), context)?;
@@ -110,52 +110,6 @@ impl FilesState {
         Ok(Decision::answer(map! { "path" => path.as_str(), "entries" => entries, "total" => total, "next" => next }))
     }
 
-    fn decide_read_text(&self, path: &EntryPath, first: usize, limit: usize, context: &Context<'_>) -> Decided {
-        let bytes = context.load(&self.file(path, context.frame)?.content)?;
-        let Some((text, encoding)) = decode(&bytes) else {
-            return Ok(Decision::answer(show_bytes(path, &bytes, 0, READ_BINARY_BYTES_MAX)));
-        };
-        let total = count_lines(&text);
-        if first > total.max(1) {
-            return Err(Rejection::new(
-                "files/bad-range",
-                format!("{path} has {total} lines; start_line {first} lies behind them"),
-            ));
-        }
-        let lines = take_lines(without_mark(&text), first, limit, READ_TEXT_BYTES_MAX);
-        let mut answer = map! {
-            "path" => path.as_str(),
-            "bytes" => bytes.len(),
-            "start_line" => first,
-            "lines" => lines.count,
-            "total_lines" => total,
-            "text" => lines.text,
-        };
-        if let Value::Map(map) = &mut answer {
-            if first + lines.count <= total {
-                map.insert(SmolStr::new_static("next_line"), (first + lines.count).into());
-            }
-            if encoding != Encoding::Utf8 {
-                map.insert(SmolStr::new_static("encoding"), encoding.name().into());
-            }
-            if lines.cut {
-                map.insert(SmolStr::new_static("line_cut"), true.into());
-            }
-        }
-        Ok(Decision::answer(answer))
-    }
-
-    fn decide_read_bytes(&self, path: &EntryPath, start: usize, limit: usize, context: &Context<'_>) -> Decided {
-        let bytes = context.load(&self.file(path, context.frame)?.content)?;
-        if start > bytes.len() {
-            return Err(Rejection::new(
-                "files/bad-range",
-                format!("{path} has {} bytes; start_byte {start} lies behind them", bytes.len()),
-            ));
-        }
-        Ok(Decision::answer(show_bytes(path, &bytes, start, limit)))
-    }
-
     fn decide_append(&self, path: &EntryPath, text: &str, context: &Context<'_>) -> Decided {
         let old = match self.look(path, context.frame) {
             Some(Entry::File(file)) => context.load(&file.content)?,
@@ -163,7 +117,10 @@ impl FilesState {
             None => [].into(),
         };
         let added = match decode(&old) {
-            Some((old, encoding)) => encode(if is_crlf(&old) { to_crlf(text) } else { text.into() }, encoding),
+            Some((old, encoding)) => {
+                let text = if is_crlf(&old) { to_crlf(text) } else { text.into() };
+                encode(text, encoding).map_err(|character| not_encodable(path, encoding, character))?
+            }
             None => text.as_bytes().to_vec(),
         };
         let mut bytes = Vec::with_capacity(old.len() + added.len());
@@ -176,10 +133,10 @@ impl FilesState {
 
     fn decide_edit(&self, path: &EntryPath, old: &str, new: &str, all: bool, context: &Context<'_>) -> Decided {
         let bytes = context.load(&self.file(path, context.frame)?.content)?;
-        let Some((text, encoding)) = decode(&bytes) else {
+        let Some((text, encoding)) = decode(&bytes).filter(|_| !document::is_no_text(&bytes)) else {
             return Err(Rejection::new(
                 "files/not-text",
-                format!("{path} is no UTF-8 or UTF-16 text and cannot be edited; write it as a whole with base64"),
+                format!("{path} is no text and cannot be edited; write it as a whole with base64"),
             ));
         };
         if old.is_empty() || old == new {
@@ -210,9 +167,9 @@ impl FilesState {
         }
         // Before the new text is built: a short old text and a long new one could fill the memory.
         let length = (text.len() - count * old.len()).saturating_add(count.saturating_mul(new.len()));
-        // UTF-16 takes at least two thirds of what UTF-8 takes.
-        check_size(path, if encoding == Encoding::Utf8 { length } else { length / 2 })?;
+        check_size(path, encoding.bytes_min(length))?;
         let changed = encode(text.replace(&*old, &new).into(), encoding);
+        let changed = changed.map_err(|character| not_encodable(path, encoding, character))?;
         let length = changed.len();
         let (events, _) = self.write(path, changed, context)?;
         Ok(Decision::change(events, map! { "path" => path.as_str(), "replaced" => count, "bytes" => length }))
@@ -450,17 +407,6 @@ fn written(path: &EntryPath, length: usize, created: bool) -> Value {
     map! { "path" => path.as_str(), "bytes" => length, "created" => created }
 }
 
-fn show_bytes(path: &EntryPath, bytes: &[u8], start: usize, limit: usize) -> Value {
-    let end = start.saturating_add(limit).min(bytes.len());
-    map! {
-        "path" => path.as_str(),
-        "bytes" => bytes.len(),
-        "start_byte" => start,
-        "base64" => STANDARD.encode(&bytes[start..end]),
-        "next_byte" => (end < bytes.len()).then_some(end),
-    }
-}
-
 fn check_size(path: &EntryPath, bytes: usize) -> Result<(), Rejection> {
     if bytes > FILE_BYTES_MAX {
         return Err(Rejection::new(
@@ -469,6 +415,16 @@ fn check_size(path: &EntryPath, bytes: usize) -> Result<(), Rejection> {
         ));
     }
     Ok(())
+}
+
+fn not_encodable(path: &EntryPath, encoding: Encoding, character: char) -> Rejection {
+    Rejection::new(
+        "files/not-encodable",
+        format!(
+            "{path} is kept in {}, which has no {character:?}; use other characters, or write the whole file, which makes it UTF-8",
+            encoding.name()
+        ),
+    )
 }
 
 fn the_workspace() -> Rejection {

@@ -1,10 +1,12 @@
 //! What checks, conditions and personas can ask of the workspace. What is not there is null.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use dayshift_engine::{Looking, Rejection, Value};
 
 use super::FIND_RESULTS_MAX;
+use super::document::{self, Form};
 use super::path::EntryPath;
 use super::state::{Entry, FilesState};
 use super::text::{decode_lossy, without_mark};
@@ -42,7 +44,7 @@ impl FilesState {
                 Some(Entry::File(file)) => file.content.id().to_string().into(),
                 Some(Entry::Folder { .. }) | None => Value::Null,
             }),
-            "text" => Ok(self.bytes(&path, looking)?.map(|bytes| decode_lossy(&bytes).into_owned()).into()),
+            "text" => Ok(self.bytes(&path, looking)?.map(|bytes| text(&bytes).into_owned()).into()),
             "lines" => Ok(self.bytes(&path, looking)?.map(|bytes| lines(&bytes)).into()),
             _ => Ok(self.bytes(&path, looking)?.map_or(Value::Null, |bytes| {
                 let delimiter = if path.name().ends_with(".tsv") { b'\t' } else { b',' };
@@ -60,8 +62,18 @@ impl FilesState {
     }
 }
 
+/// Returns the text that `bytes` are or hold, as `files.read` shows it; something in any case.
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    if let Form::Document(kind) = document::sniff(bytes).form
+        && let Ok(text) = document::text_of(kind, bytes)
+    {
+        return Cow::Owned(text.as_str().to_owned());
+    }
+    decode_lossy(bytes)
+}
+
 fn lines(bytes: &[u8]) -> Value {
-    let text = decode_lossy(bytes);
+    let text = text(bytes);
     without_mark(&text).lines().collect()
 }
 

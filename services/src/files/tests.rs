@@ -3,7 +3,9 @@
 mod keys;
 mod limits;
 mod model;
+mod outside;
 mod questions;
+mod read;
 
 use dayshift_engine::{Rejection, Value, map};
 
@@ -289,7 +291,7 @@ fn find_knows_names_paths_and_depth() {
 #[test]
 fn search_returns_lines_with_their_numbers() {
     let mut bench = bench_with(&[("/a.txt", "Total: 5\nx\ntotal: 6\n"), ("/b/c.md", "\u{feff}total (7)\r\n")]);
-    bench.call("files.write", map! { "path" => "/bin", "base64" => "/3RvdGFs" }).expect("written");
+    bench.call("files.write", map! { "path" => "/bin", "base64" => "/wB0b3RhbA==" }).expect("written");
     let mut search = |arguments: Value| {
         let found = bench.call("files.search", arguments).expect("a good query");
         field(&found, "matches").to_string()

@@ -2,15 +2,22 @@
 
 use std::borrow::Cow;
 
+use encoding_rs::WINDOWS_1252;
+
 /// The byte order mark with which some programs start a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// How text is kept as bytes. UTF-16 counts only with a byte order mark: without one it would be a guess.
+/// Of a text in windows-1252, at most one byte in this many may be outside of ASCII: what has more is in another language's charset.
+const WINDOWS_1252_BYTES_PER_FOREIGN_MIN: usize = 4;
+
+/// How text is kept as bytes. UTF-16 counts only with a byte order mark: without one it would be a guess. ISO-8859-1 is read as
+/// windows-1252, as browsers do: they differ in control characters that no text holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     Utf8,
     Utf16Le,
     Utf16Be,
+    Windows1252,
 }
 
 impl Encoding {
@@ -20,6 +27,17 @@ impl Encoding {
             Self::Utf8 => "utf-8",
             Self::Utf16Le => "utf-16le",
             Self::Utf16Be => "utf-16be",
+            Self::Windows1252 => "windows-1252",
+        }
+    }
+
+    /// Returns how many bytes a text takes at least that takes `bytes` in UTF-8.
+    pub(super) fn bytes_min(self, bytes: usize) -> usize {
+        match self {
+            Self::Utf8 => bytes,
+            // Three bytes of UTF-8 are two of UTF-16 and can be one of windows-1252.
+            Self::Utf16Le | Self::Utf16Be => bytes / 3 * 2,
+            Self::Windows1252 => bytes / 3,
         }
     }
 }
@@ -41,7 +59,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<(Cow<'_, str>, Encoding)> {
     let (encoding, unit): (_, fn([u8; 2]) -> u16) = match bytes {
         [0xff, 0xfe, ..] => (Encoding::Utf16Le, u16::from_le_bytes),
         [0xfe, 0xff, ..] => (Encoding::Utf16Be, u16::from_be_bytes),
-        _ => return None,
+        _ => return windows_1252(bytes).map(|text| (text, Encoding::Windows1252)),
     };
     let (pairs, rest) = bytes.as_chunks::<2>();
     if !rest.is_empty() {
@@ -51,12 +69,37 @@ pub(super) fn decode(bytes: &[u8]) -> Option<(Cow<'_, str>, Encoding)> {
     Some((Cow::Owned(text), encoding))
 }
 
-/// Returns `text` as bytes, without adding a byte order mark.
-pub(super) fn encode(text: Cow<'_, str>, encoding: Encoding) -> Vec<u8> {
+/// Returns the text that `bytes` are in windows-1252, if that is no guess: they look like a text that is mostly ASCII, and like none in UTF-8
+/// that was damaged.
+fn windows_1252(bytes: &[u8]) -> Option<Cow<'_, str>> {
+    let is_control = |byte: &u8| matches!(byte, 0..=8 | 11 | 14..=31 | 127);
+    let is_undefined = |byte: &u8| matches!(byte, 0x81 | 0x8d | 0x8f | 0x90 | 0x9d);
+    if bytes.iter().any(|byte| is_control(byte) || is_undefined(byte)) {
+        return None;
+    }
+    let foreign = bytes.iter().filter(|byte| !byte.is_ascii()).count();
+    let is_mostly_ascii = foreign * WINDOWS_1252_BYTES_PER_FOREIGN_MIN <= bytes.len();
+    if !is_mostly_ascii || bytes.utf8_chunks().any(|chunk| !chunk.valid().is_ascii()) {
+        return None;
+    }
+    WINDOWS_1252.decode_without_bom_handling_and_without_replacement(bytes)
+}
+
+/// Returns `text` as bytes, without adding a byte order mark; or the first character that `encoding` does not have.
+pub(super) fn encode(text: Cow<'_, str>, encoding: Encoding) -> Result<Vec<u8>, char> {
     match encoding {
-        Encoding::Utf8 => text.into_owned().into_bytes(),
-        Encoding::Utf16Le => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
-        Encoding::Utf16Be => text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        Encoding::Utf8 => Ok(text.into_owned().into_bytes()),
+        Encoding::Utf16Le => Ok(text.encode_utf16().flat_map(u16::to_le_bytes).collect()),
+        Encoding::Utf16Be => Ok(text.encode_utf16().flat_map(u16::to_be_bytes).collect()),
+        Encoding::Windows1252 => {
+            let (bytes, _, is_lossy) = WINDOWS_1252.encode(&text);
+            if !is_lossy {
+                return Ok(bytes.into_owned());
+            }
+            let mut buffer = [0; 4];
+            let is_missing = |character: &char| WINDOWS_1252.encode(character.encode_utf8(&mut buffer)).2;
+            Err(text.chars().find(is_missing).unwrap_or(char::REPLACEMENT_CHARACTER))
+        }
     }
 }
 
@@ -147,7 +190,7 @@ mod tests {
     fn text_is_utf8_or_utf16_with_a_mark() {
         let text = "\u{feff}aé\u{1f600}";
         for encoding in [Encoding::Utf8, Encoding::Utf16Le, Encoding::Utf16Be] {
-            let bytes = encode(text.into(), encoding);
+            let bytes = encode(text.into(), encoding).expect("every character");
             assert_eq!(decode(&bytes), Some((text.into(), encoding)));
             assert_eq!(decode_lossy(&bytes), text);
         }
@@ -155,6 +198,24 @@ mod tests {
             assert_eq!(decode(bytes), None, "{bytes:?}");
         }
         assert_eq!(decode_lossy(b"a\xff"), "a\u{fffd}");
+    }
+
+    #[test]
+    fn text_that_is_mostly_ascii_can_be_windows_1252() {
+        let bytes = b"caf\xe9, 5 \x80\r\n";
+        assert_eq!(decode(bytes), Some(("café, 5 €\r\n".into(), Encoding::Windows1252)));
+        assert_eq!(encode("café, 5 €\r\n".into(), Encoding::Windows1252), Ok(bytes.to_vec()));
+        assert_eq!(encode("naïve → ☃".into(), Encoding::Windows1252), Err('→'));
+        let guesses: [&[u8]; 5] = [
+            b"plain text and \xc3\xa9 and \xe9: damaged UTF-8",
+            b"plain text with a NUL\0 and \xe9",
+            b"plain text with \x81 that windows-1252 does not have",
+            b"\xcf\xf0\xe8\xe2\xe5\xf2 cp1251",
+            b"\x1f\x8b\x08 some bytes \xe9",
+        ];
+        for bytes in guesses {
+            assert_eq!(decode(bytes), None, "{bytes:?}");
+        }
     }
 
     #[test]

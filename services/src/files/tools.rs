@@ -142,7 +142,8 @@ pub(super) const TOOLS: &[ToolSpec] = &[
     tool(
         "files.read",
         Effect::Reads,
-        "Reads a file: lines of text, or base64 of a range of bytes if it is no text or start_byte is given.",
+        "Reads a file: lines of its text (that of a PDF, a Word or OpenDocument file, a presentation or a workbook too), a picture as an image, or \
+         base64 of a range of bytes if it is neither or start_byte is given.",
         &[
             PATH,
             Parameter::optional("start_line", Kind::Int, "The first line to read, counted from 1."),
