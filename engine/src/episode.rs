@@ -18,7 +18,7 @@ use crate::log::Log;
 use crate::plan::{CALLS_PER_TURN_MAX, Clock, Plan, TURNS_PER_DAY_MAX, When};
 use crate::random::Seed;
 use crate::record::{Input, LOG_FORMAT, Outcome, Outside, OutsideAct, Payload, RecordHead, Request};
-use crate::schedule::{Due, Observed, Schedule, event_id};
+use crate::schedule::{Due, Observed, Schedule, condition_failed, event_id};
 use crate::script::{PastCall, Reaction, Scene, Script, ScriptError, log_keys};
 use crate::template::fill;
 use crate::time::SimTime;
@@ -32,7 +32,19 @@ pub const SETTLE_RECORDS_MAX: u64 = 20_000;
 /// The longest message of an agent, in bytes (1 MiB).
 pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
 
-/// Why an episode cannot go on. The agent's mistakes are not among these: they are records.
+/// The code of the look of a persona whose script failed.
+pub const PERSONA_FAILED: &str = "persona/script-failed";
+
+/// The code of the evaluation of a condition whose script failed.
+pub const CONDITION_FAILED: &str = "condition/script-failed";
+
+/// The code of an event's command that refers to an earlier event's answer which is not there.
+pub const REFERENCE_MISSING: &str = "event/reference-leads-nowhere";
+
+/// How much of a failed script's message is recorded, in characters.
+pub const SCRIPT_MESSAGE_CHARS_MAX: usize = 1000;
+
+/// Why an episode cannot go on. The agent's mistakes are not among these, nor are scripts that fail: they are records.
 #[derive(Debug, thiserror::Error)]
 pub enum EpisodeError {
     /// The episode has ended.
@@ -60,17 +72,6 @@ pub enum EpisodeError {
     /// A blob is missing: the store is damaged.
     #[error("the blob {0} is missing from the store; verify the run")]
     BlobMissing(BlobId),
-    /// A script of the scenario failed.
-    #[error("a script of the scenario failed: {0}")]
-    Script(#[from] ScriptError),
-    /// A reference to an earlier event's answer leads nowhere.
-    #[error("the exogenous event '{event}' refers to '{reference}', which leads nowhere")]
-    Reference {
-        /// The event.
-        event: crate::id::EventId,
-        /// The reference.
-        reference: String,
-    },
     /// The world does not come to rest.
     #[error("events and personas set one another off without end: {SETTLE_RECORDS_MAX} records since the last input")]
     Restless,
@@ -220,7 +221,7 @@ impl<W: World> Episode<W> {
     ///
     /// # Errors
     ///
-    /// [`EpisodeError`] when a script of the scenario fails before the first day opens.
+    /// [`EpisodeError::BlobMissing`] or [`EpisodeError::Restless`] when the world cannot come to the first day.
     pub fn open(
         prefix: &Prefix<W>,
         seed: Seed,
@@ -266,7 +267,8 @@ impl<W: World> Episode<W> {
     ///
     /// # Errors
     ///
-    /// [`EpisodeError`] when a script of the scenario fails.
+    /// [`EpisodeError::BlobMissing`] when the store is damaged, [`EpisodeError::Restless`] when the world does not come to rest. A script that
+    /// fails is no error: it is on record as a refused look.
     pub fn settle(&mut self) -> Result<Vec<String>, EpisodeError> {
         if !self.schedule.opened || self.schedule.closed {
             return Ok(Vec::new());
@@ -475,6 +477,7 @@ impl<W: World> Episode<W> {
         let head = head.map_or_else(|| stored.head(), Ok)?;
         let events: Vec<W::Event> = stored.events()?;
         let reaction = self.reaction(&head, stored)?;
+        let failed_reads = if condition_failed(&head) { stored.reads()? } else { Vec::new() };
         let (seq, time) = (stored.seq(), stored.time());
         self.log.push(record)?;
         let Scratch { writes, canonical, .. } = &mut self.scratch;
@@ -492,7 +495,7 @@ impl<W: World> Episode<W> {
             self.keep_past(plan);
         }
         let ends = head.request.tool().and_then(spec_of::<W>).map_or(time, |spec| time + spec.cost());
-        let observed = Observed { seq, time, head: &head, writes: &self.scratch.writes, reaction, ends };
+        let observed = Observed { seq, time, head: &head, writes: &self.scratch.writes, reaction, failed_reads, ends };
         self.schedule.observe(plan, observed);
         Ok(head)
     }
@@ -647,10 +650,15 @@ impl<W: World> Episode<W> {
         match event.commands.get(done) {
             Some(command) => {
                 let mut call = command.call.clone();
-                self.fill_references(plan, index, &mut call.arguments)?;
                 let draft = Draft { event: id, causes, ..Draft::of(command.actor.clone(), Request::Look) };
                 // A refusal is on record; the event goes on with its next command.
-                let _ = self.execute(draft, call)?;
+                match self.fill_references(plan, &mut call.arguments) {
+                    Ok(()) => drop(self.execute(draft, call)?),
+                    Err(reference) => {
+                        let message = format!("'{{{{{reference}}}}}' leads nowhere: what it names did not come about");
+                        self.refuse(draft, call, Rejection::new(REFERENCE_MISSING, message))?;
+                    }
+                }
             }
             None => {
                 let text = event.notice.clone().unwrap_or_default();
@@ -675,9 +683,19 @@ impl<W: World> Episode<W> {
 
     fn evaluate_condition(&mut self, script: &dyn Script<W>, index: usize) -> Result<bool, EpisodeError> {
         let frame = Frame::new();
-        let holds = script.holds(index, &self.scene(&frame))?;
+        let holds = script.holds(index, &self.scene(&frame));
         let accesses = frame.close();
         missing(&accesses)?;
+        let holds = match holds {
+            Ok(holds) => holds,
+            Err(error) => {
+                // On record with what it read; it waits, as one that does not hold, until something of that is written.
+                let draft =
+                    Draft { event: Some(event_id(script.plan(), index)), ..Draft::of(Actor::World, Request::Look) };
+                self.append(draft, accesses, Vec::new(), failed(CONDITION_FAILED, &error))?;
+                return Ok(true);
+            }
+        };
         if !holds {
             self.schedule.rest_condition(index, accesses.reads);
             return Ok(false);
@@ -693,16 +711,20 @@ impl<W: World> Episode<W> {
     fn look(&mut self, script: &dyn Script<W>, index: usize) -> Result<(), EpisodeError> {
         let (memory, causes) = self.schedule.mind(index);
         let frame = Frame::new();
-        let reaction = script.react(index, &memory, &self.scene(&frame))?;
+        let reaction = script.react(index, &memory, &self.scene(&frame));
         let actor = Actor::Persona(script.plan().personas[index].name.clone());
-        let outcome = Outcome::Answered(Payload::store(reaction.to_value(), &frame, &*self.blobs));
+        let outcome = match reaction {
+            Ok(reaction) => Outcome::Answered(Payload::store(reaction.to_value(), &frame, &*self.blobs)),
+            Err(error) => failed(PERSONA_FAILED, &error),
+        };
         let accesses = frame.close();
         missing(&accesses)?;
         self.append(Draft { causes, ..Draft::of(actor, Request::Look) }, accesses, Vec::new(), outcome)?;
         Ok(())
     }
 
-    fn fill_references(&self, plan: &Plan, index: usize, arguments: &mut Value) -> Result<(), EpisodeError> {
+    /// Fills in what `arguments` take from the answers of earlier events, or returns the first reference that leads nowhere.
+    fn fill_references(&self, plan: &Plan, arguments: &mut Value) -> Result<(), String> {
         fill(arguments, &|reference| {
             let (event, path) = reference.split_once('.')?;
             let firing = self.schedule.firing(plan.event_index(&crate::id::EventId::new(event))?)?;
@@ -711,7 +733,15 @@ impl<W: World> Episode<W> {
                 path.split('.').try_fold(call.answer.ok()?, |value, part| value.get(part).cloned())
             })
         })
-        .map_err(|reference| EpisodeError::Reference { event: event_id(plan, index), reference })
+    }
+
+    /// Appends the record of a call that is refused before the world is asked.
+    fn refuse(&mut self, draft: Draft, call: ToolCall, rejection: Rejection) -> Result<(), EpisodeError> {
+        let frame = Frame::new();
+        let arguments = Payload::store(call.arguments, &frame, &*self.blobs);
+        let draft = Draft { request: Request::Call { tool: call.tool, arguments }, ..draft };
+        self.append(draft, frame.close(), Vec::new(), Outcome::Refused(rejection))?;
+        Ok(())
     }
 
     /// Decides `call` and appends its record. Returns the record and the answer.
@@ -858,6 +888,15 @@ impl<W: World> Episode<W> {
         self.absorb_record(record, Some(head), traced)?;
         Ok(seq)
     }
+}
+
+/// Returns what is recorded of a script that failed.
+fn failed(code: &'static str, error: &ScriptError) -> Outcome {
+    let mut message = error.to_string();
+    if let Some((end, _)) = message.char_indices().nth(SCRIPT_MESSAGE_CHARS_MAX) {
+        message.truncate(end);
+    }
+    Outcome::Refused(Rejection::new(code, message))
 }
 
 fn missing(accesses: &Accesses) -> Result<(), EpisodeError> {

@@ -94,8 +94,10 @@ pub(crate) struct Observed<'a> {
     pub(crate) head: &'a RecordHead,
     /// The keys that it wrote.
     pub(crate) writes: &'a [Key],
-    /// What a persona made of its look, if the record is one.
+    /// What a persona made of its look, if the record is one and its script did not fail.
     pub(crate) reaction: Option<Reaction>,
+    /// What a condition read before its script failed, if the record says so.
+    pub(crate) failed_reads: Vec<Read>,
     /// The simulated cost of the call, if the record is one.
     pub(crate) ends: SimTime,
 }
@@ -131,6 +133,7 @@ impl Schedule {
                     (self.waiting, self.horizon) = (false, self.now);
                 }
             }
+            Request::Look if condition_failed(record.head) => self.failed(plan, &record),
             Request::Look => self.looked(plan, &record),
             Request::Call { .. } => {
                 if record.head.actor == Actor::Agent {
@@ -322,12 +325,13 @@ impl Schedule {
     fn looked(&mut self, plan: &Plan, record: &Observed<'_>) {
         let Actor::Persona(name) = &record.head.actor else { return };
         let Some(index) = persona_index(plan, name) else { return };
-        let Some(reaction) = &record.reaction else { return };
         let Some(mind) = self.minds.get_mut(&index) else { return };
         let mind = Arc::make_mut(mind);
         if let Some((time, _)) = mind.next.take() {
             self.due.remove(&(time, Due::Look(index)));
         }
+        // Whose script failed remembers what it did, and looks again when something comes that concerns it.
+        let Some(reaction) = &record.reaction else { return };
         mind.memory = Arc::new(reaction.memory.clone());
         mind.acting = (!reaction.commands.is_empty()).then(|| (record.seq, Arc::new(reaction.clone()), 0));
         if let Some(wake) = reaction.wake {
@@ -337,7 +341,17 @@ impl Schedule {
         }
     }
 
+    /// Lets a condition whose script failed wait for a write to what it read, as one that does not hold.
+    fn failed(&mut self, plan: &Plan, record: &Observed<'_>) {
+        if let Some(index) = record.head.event.as_ref().and_then(|id| plan.event_index(id)) {
+            self.rest_condition(index, record.failed_reads.clone());
+        }
+    }
+
     fn advance_firing(&mut self, plan: &Plan, record: &Observed<'_>) {
+        if condition_failed(record.head) {
+            return;
+        }
         let Some(index) = record.head.event.as_ref().and_then(|id| plan.event_index(id)) else { return };
         if self.firing != Some(index) {
             self.start_event(plan, index);
@@ -440,6 +454,11 @@ impl Schedule {
 
 /// The key under which scripts read the simulated time.
 pub const CLOCK_KEY: &str = "clock:now";
+
+/// Returns whether a record says that the script of an event's condition failed: only then does a look belong to an event.
+pub(crate) fn condition_failed(head: &RecordHead) -> bool {
+    head.request == Request::Look && head.event.is_some()
+}
 
 pub(crate) fn persona_index(plan: &Plan, name: &SmolStr) -> Option<usize> {
     plan.personas.iter().position(|persona| persona.name == *name)

@@ -78,6 +78,16 @@ impl Toy {
         self.values.peek(&name.into()).cloned().unwrap_or_default()
     }
 
+    /// Returns the value `name` to a script, which fails if it is "bad": with a message as long as the value `length` says.
+    fn admit(&self, frame: &Frame, name: &str) -> Result<Value, ScriptError> {
+        let value = self.value(frame, name);
+        if value != Value::from("bad") {
+            return Ok(value);
+        }
+        let length = self.peek("length").as_int().and_then(|length| usize::try_from(length).ok()).unwrap_or_default();
+        Err(ScriptError { name: name.to_owned(), message: format!("it is bad{}", "!".repeat(length)) })
+    }
+
     fn value(&self, frame: &Frame, name: &str) -> Value {
         self.values.get(frame, &name.into()).cloned().unwrap_or_default()
     }
@@ -184,6 +194,8 @@ pub struct ToyScript {
     pub conditions: BTreeMap<usize, ToyCondition>,
     /// For a persona, by its index: what it does each time it looks, and how often.
     pub reactions: BTreeMap<usize, (Vec<ToolCall>, i64)>,
+    /// For a persona, by its index: the name of the value that its script looks at and fails at if it is "bad".
+    pub fragile: BTreeMap<usize, SmolStr>,
 }
 
 /// What a toy condition waits for.
@@ -191,6 +203,8 @@ pub struct ToyScript {
 pub enum ToyCondition {
     /// The name holds the value.
     Holds(SmolStr, Value),
+    /// The name holds "good"; the script fails if it holds "bad".
+    Fragile(SmolStr),
     /// The log has reached this length; these records are its causes.
     Records(u64, Vec<Seq>),
     /// The simulated time, read as a key, has reached this many milliseconds.
@@ -213,6 +227,7 @@ impl Script<Toy> for ToyScript {
     fn holds(&self, index: usize, scene: &Scene<'_, Toy>) -> Result<bool, ScriptError> {
         match self.conditions.get(&index) {
             Some(ToyCondition::Holds(name, value)) => Ok(scene.world.value(scene.frame, name) == *value),
+            Some(ToyCondition::Fragile(name)) => Ok(scene.world.admit(scene.frame, name)? == Value::from("good")),
             Some(ToyCondition::Records(count, causes)) => {
                 scene.frame.note(ReadKind::Membership, Key::new("log:calls/"), Seq::default());
                 for cause in causes {
@@ -228,7 +243,10 @@ impl Script<Toy> for ToyScript {
         }
     }
 
-    fn react(&self, index: usize, memory: &Value, _scene: &Scene<'_, Toy>) -> Result<Reaction, ScriptError> {
+    fn react(&self, index: usize, memory: &Value, scene: &Scene<'_, Toy>) -> Result<Reaction, ScriptError> {
+        if let Some(name) = self.fragile.get(&index) {
+            scene.world.admit(scene.frame, name)?;
+        }
         let looks = memory.as_int().unwrap_or_default();
         let (commands, times) = self.reactions.get(&index).cloned().unwrap_or_default();
         let commands = if looks < times { commands } else { Vec::new() };

@@ -120,6 +120,7 @@ fn busy_script() -> ToyScript {
         plan,
         conditions: [(3, ToyCondition::Holds("question".into(), Value::from("why")))].into(),
         reactions: [(0, (vec![write("from-petra", "hello"), write("to-petra", "note to self")], 2))].into(),
+        ..ToyScript::default()
     }
 }
 

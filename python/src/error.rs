@@ -21,7 +21,6 @@ create_exception!(
     DayshiftError,
     "A scenario has faults; `problems` lists them with file, line and remedy."
 );
-create_exception!(dayshift, ScriptFailed, DayshiftError, "A check, condition or persona of the scenario failed.");
 create_exception!(dayshift, StoreFailed, DayshiftError, "A store or a log file cannot be read or written.");
 create_exception!(
     dayshift,
@@ -37,7 +36,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Rejected", py.get_type::<Rejected>())?;
     module.add("Closed", py.get_type::<Closed>())?;
     module.add("BadScenario", py.get_type::<BadScenario>())?;
-    module.add("ScriptFailed", py.get_type::<ScriptFailed>())?;
     module.add("StoreFailed", py.get_type::<StoreFailed>())?;
     let divergence = py.get_type::<Divergence_>();
     divergence.setattr("__name__", "Divergence")?;
@@ -58,7 +56,6 @@ pub(crate) fn raised(error: RunError) -> PyErr {
             }
             RunError::Prefix(_) => BadScenario::new_err(message.clone()),
             RunError::Episode(EpisodeError::Closed) | RunError::Finished => Closed::new_err(message.clone()),
-            RunError::Episode(EpisodeError::Script(_)) => ScriptFailed::new_err(message.clone()),
             RunError::Store(_) | RunError::Codec(_) | RunError::BlobMissing(_) => StoreFailed::new_err(message.clone()),
             _ => DayshiftError::new_err(message.clone()),
         };

@@ -18,7 +18,6 @@ __all__ = [
     "Report",
     "Scenario",
     "Scene",
-    "ScriptFailed",
     "Store",
     "StoreFailed",
     "VectorEnv",
@@ -40,7 +39,6 @@ class Closed(DayshiftError): ...
 class BadScenario(DayshiftError):
     problems: list[str]
 
-class ScriptFailed(DayshiftError): ...
 class StoreFailed(DayshiftError): ...
 
 class Divergence(DayshiftError):
