@@ -195,7 +195,7 @@ impl Bubblewrap {
         let seconds = (limits.timeout.as_secs() + 1).to_string();
         let file_kib = (FILE_BYTES_MAX >> 10).to_string();
         command.args(["--", "bash", "-c"]);
-        command.arg("ulimit -c 0 -n 256 -v \"$1\" -u \"$2\" -f \"$3\" -t \"$4\" || exit 126; bash -c \"$5\"; exit $?");
+        command.arg("umask 022; ulimit -c 0 -n 256 -v \"$1\" -u \"$2\" -f \"$3\" -t \"$4\" || exit 126; bash -c \"$5\"; exit $?");
         // The shell that sets the limits is a process too.
         let processes = (limits.processes + 1).to_string();
         command.args(["bash", &memory_kib, &processes, &file_kib, &seconds, text("command")]);

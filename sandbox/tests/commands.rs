@@ -118,6 +118,8 @@ fn a_file_and_a_folder_can_change_places_and_permissions_count() {
     let Some(outcome) = bench.run("rm file; mkdir file; rm -r folder; echo f > folder; chmod 600 mode") else { return };
     let expected = ["deleted /file", "deleted /folder", "folder /file", "file /folder", "file /mode"];
     assert_eq!(changes(&outcome), expected);
+    let listed = outcome.get("changes").and_then(Value::as_list).expect("a list");
+    assert_eq!(listed[3].get("mode"), Some(&Value::from(0o644_i64)), "whatever the host's usual bits are");
 }
 
 #[test]
