@@ -1,7 +1,8 @@
 //! Every built-in scenario is solvable, not vacuous and not hackable by the bad agents that come with it.
 
-use dayshift_engine::When;
-use dayshift_tests::{played, scenarios};
+use dayshift_engine::codec::Stored;
+use dayshift_engine::{Input, Outcome, Request, Seed, ToolCall, When, map};
+use dayshift_tests::{memory_library, played, scenarios};
 
 const SEED: u64 = 7;
 
@@ -76,6 +77,35 @@ fn credit_of_every_agent_sums_to_what_the_score_moved() {
             let ledger = account.ledger(&dayshift_replay::credit::Config::default());
             assert!(ledger.imbalance().abs() < 1e-9, "{} by {name}: {}", scenario.id(), ledger.imbalance());
             assert!((ledger.end - account.report().score).abs() < 1e-9, "{} by {name}", scenario.id());
+        }
+    }
+}
+
+#[test]
+fn everybody_bears_a_word_out_of_the_blue() {
+    for scenario in scenarios() {
+        let library = memory_library();
+        let (mut live, _) = library.start(&scenario, Seed::new(SEED), "chatty").expect("it starts");
+        for persona in &scenario.script().plan().personas {
+            let text = "Hello, what about it? I need a word with you today.";
+            let address =
+                scenario.people().iter().find(|person| person.name == persona.name).map(|person| &person.address);
+            let address = address.expect("a persona is one of the people").clone();
+            let chat = ToolCall::new("chat.send", map! { "with" => persona.name.clone(), "text" => text });
+            let mail = ToolCall::new("mail.send", map! { "to" => vec![address], "subject" => "Hello", "body" => text });
+            for call in [chat, mail] {
+                live.input(Input::Call(call)).expect("it is recorded");
+            }
+        }
+        while !live.episode().is_closed() {
+            live.input(Input::HandOver { text: String::new() }).expect("the day ends");
+        }
+        for record in live.episode().log().since(0) {
+            let stored = Stored::new(record).expect("stored");
+            let (head, outcome) = (stored.head().expect("a head"), stored.outcome().expect("an outcome"));
+            if let (Request::Look, Outcome::Refused(rejection)) = (&head.request, &outcome) {
+                panic!("{}: {}: {rejection}", scenario.id(), head.actor);
+            }
         }
     }
 }
