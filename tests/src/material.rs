@@ -178,7 +178,9 @@ impl Specimen {
 pub fn faults(answers: &[Json]) -> Vec<String> {
     let each = answers.iter().flat_map(|answer| {
         let faults = answer["faults"].as_array().into_iter().flatten();
-        faults.map(|fault| format!("{}: {}", answer["name"].as_str().unwrap_or_default(), fault.as_str().unwrap_or_default()))
+        faults.map(|fault| {
+            format!("{}: {}", answer["name"].as_str().unwrap_or_default(), fault.as_str().unwrap_or_default())
+        })
     });
     each.collect()
 }

@@ -2,8 +2,8 @@
 //! log. Not a test itself; `fuzz/` compiles this file too.
 
 use dayshift_engine::{
-    Actor, Applying, Audience, Canonical, Context, Effect, Frame, Looking, MemoryBlobs, Rejection, Seed, Seq, SimDuration,
-    SimTime, ToolCall, Turn, Value, World, map,
+    Actor, Applying, Audience, Canonical, Context, Effect, Frame, Looking, MemoryBlobs, Rejection, Seed, Seq,
+    SimDuration, SimTime, ToolCall, Turn, Value, World, map,
 };
 use dayshift_engine::{Blobs as _, codec};
 use dayshift_services::{Office, OfficeEvent};
@@ -78,9 +78,10 @@ impl Bench {
         };
         let (seq, time, seed) = (self.seq, self.time, Seed::new(7));
         let context = Context { seq, time, actor: &actor, turn, seed, frame: &frame, blobs: &self.blobs };
-        let decision = spec.admit(&call).and_then(|()| self.office.decide(&call, &context)).inspect_err(|rejection| {
-            assert!(rejection.code.contains('/') && !rejection.message.is_empty(), "{tool}: {rejection:?}");
-        })?;
+        let decision =
+            spec.admit(&call).and_then(|()| self.office.decide(&call, &context)).inspect_err(|rejection| {
+                assert!(rejection.code.contains('/') && !rejection.message.is_empty(), "{tool}: {rejection:?}");
+            })?;
         let before = (spec.effect == Effect::Reads).then(|| self.office.digest());
         for event in decision.events {
             let mut applying = Applying::new(seq, time, &actor, None, &mut self.canonical);

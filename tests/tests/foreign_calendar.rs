@@ -95,7 +95,9 @@ fn damaged_calendars_are_refused_in_words_or_kept_as_they_are() {
                     let file = bench.calendar("real");
                     assert!(file.as_ref() == Some(&bytes), "{}: the bytes stay", specimen.name);
                     let year = map! { "from" => "2026-01-01T00:00:00Z", "until" => "2027-01-01T00:00:00Z" };
-                    bench.call("calendar.events", year).unwrap_or_else(|refusal| panic!("{}: {refusal}", specimen.name));
+                    bench
+                        .call("calendar.events", year)
+                        .unwrap_or_else(|refusal| panic!("{}: {refusal}", specimen.name));
                 }
                 Err(refusal) => assert_eq!(refusal.code, "calendar/bad-file", "{}: {refusal}", specimen.name),
             }

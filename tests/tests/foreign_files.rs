@@ -17,7 +17,11 @@ fn documents_of_other_programs_survive() {
     let committed = specimens.len();
     specimens.extend(material.committed("mail", &["-plain.eml"]));
     specimens.extend(material.distribution("python_docx", "features/steps/test_files", &[".docx"]));
-    specimens.extend(material.distribution("python_docx", "tests/test_files", &[".docx", ".png", ".jpg", ".gif", ".tif", ".bmp"]));
+    specimens.extend(material.distribution(
+        "python_docx",
+        "tests/test_files",
+        &[".docx", ".png", ".jpg", ".gif", ".tif", ".bmp"],
+    ));
     specimens.extend(material.distribution("python_pptx", "features/steps/test_files", &[".pptx"]));
     specimens.extend(material.distribution("python_pptx", "tests/test_files", &[".pptx", ".png", ".jpg", ".xml"]));
     eprintln!("{} files, {committed} of them committed", specimens.len());

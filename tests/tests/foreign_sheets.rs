@@ -62,7 +62,8 @@ fn treat(specimen: &Specimen, folder: &Path) -> serde_json::Value {
             }
         }
         for function in ["TODAY(", "NOW(", "RAND(", "RANDBETWEEN("] {
-            let arguments = map! { "book" => "Real", "text" => function, "worksheet" => sheet.as_str(), "formulas" => true };
+            let arguments =
+                map! { "book" => "Real", "text" => function, "worksheet" => sheet.as_str(), "formulas" => true };
             let found = bench.call("sheets.find", arguments).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
             let cells = found.get("matches").and_then(Value::as_list).unwrap_or_default().iter();
             volatile.extend(cells.filter_map(|cell| Some((sheet.clone(), cell.get("cell")?.as_text()?.to_owned()))));
@@ -106,11 +107,17 @@ fn tables_of_other_programs_are_the_same_cells() {
         assert!(export(&bench) == *bytes, "{name}: an untouched table comes out otherwise");
         let read = |bench: &mut Bench, range: &str| {
             let arguments = map! { "book" => "Real", "range" => range, "as" => "values" };
-            bench.call("sheets.read", arguments).expect("it is there").get("rows").map(ToString::to_string).unwrap_or_default()
+            bench
+                .call("sheets.read", arguments)
+                .expect("it is there")
+                .get("rows")
+                .map(ToString::to_string)
+                .unwrap_or_default()
         };
         assert_eq!(read(&mut bench, "A1:D1"), r#"[["Item","Amount","Due","Share"]]"#, "{name}");
         assert_eq!(read(&mut bench, "A4:A5"), r#"[["Beams & boards"],["Grüße"]]"#, "{name}");
-        let write = map! { "book" => "Real", "range" => "B3", "rows" => Value::List(vec![Value::List(vec![7_i64.into()])]) };
+        let write =
+            map! { "book" => "Real", "range" => "B3", "rows" => Value::List(vec![Value::List(vec![7_i64.into()])]) };
         bench.call("sheets.write", write).expect("written");
         let after = export(&bench);
         let blob = bench.blob(&after);

@@ -27,9 +27,8 @@ fn a_world_of_other_programs_files_is_played_and_replayed() {
             package = package.with_file(path, &bytes[..]).unwrap_or_else(|problem| panic!("{name}: {problem}"));
         }
     }
-    let scenario: Scenario<Office> = Scenario::load(package).unwrap_or_else(|problems| {
-        panic!("{}", problems.iter().map(ToString::to_string).collect::<String>())
-    });
+    let scenario: Scenario<Office> = Scenario::load(package)
+        .unwrap_or_else(|problems| panic!("{}", problems.iter().map(ToString::to_string).collect::<String>()));
     let run = played(&scenario, "noop", 7);
     let again = run.reexecute(|_| {}).expect("it is executed again");
     assert!(matches!(again, Reexecution::Same { .. }), "the log is not the same");

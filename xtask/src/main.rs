@@ -85,7 +85,9 @@ fn python() -> Result<(), String> {
     let sources = venv.join("sources");
     if !is_done(&sources.join("unpacked"), &PYTHON_SOURCES) {
         let mut download = Command::new(&interpreter);
-        download.args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest"]).arg(&sources);
+        download
+            .args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest"])
+            .arg(&sources);
         download.args(PYTHON_SOURCES);
         step("fetch the sources of Python packages", download)?;
         let files = std::fs::read_dir(&sources).map_err(|error| format!("{}: {error}", sources.display()))?;
@@ -116,7 +118,9 @@ fn fuzz(seconds: &str, only: Option<&str>) -> Result<(), String> {
     }
     let listed = cargo(["fuzz", "list"]).output().map_err(|error| format!("cargo fuzz list: {error}"))?;
     let limit = format!("-max_total_time={seconds}");
-    for target in String::from_utf8_lossy(&listed.stdout).lines().filter(|target| only.is_none_or(|only| only == *target)) {
+    for target in
+        String::from_utf8_lossy(&listed.stdout).lines().filter(|target| only.is_none_or(|only| only == *target))
+    {
         let (found, seeds) = (format!("fuzz/corpus-work/{target}"), format!("fuzz/seeds/{target}"));
         std::fs::create_dir_all(root().join(&found)).map_err(|error| format!("{found}: {error}"))?;
         let mut run = cargo(["fuzz", "run", "--release", "--sanitizer", "none", "--codegen-units", "16", target]);

@@ -149,10 +149,7 @@ impl CalendarState {
 }
 
 /// Returns the VTIMEZONEs of the zones that lines of events written here name and no piece of a file defines.
-fn missing_zones<E>(
-    shelf: &Shelf,
-    load: &mut impl FnMut(&Content) -> Result<Arc<[u8]>, E>,
-) -> Result<Vec<String>, E> {
+fn missing_zones<E>(shelf: &Shelf, load: &mut impl FnMut(&Content) -> Result<Arc<[u8]>, E>) -> Result<Vec<String>, E> {
     let defined: Vec<&str> = shelf
         .kept
         .peek_all()

@@ -146,7 +146,12 @@ mod tests {
         let split = "Subject: =?utf-8?b?0LTQvtGB0YLQsNCy0LvQ?=\r\n\t=?UTF-8*ru?B?tdC90L4uIA==?= =?utf-8?q?=C3?=\r\n =?utf-8?q?=BC.?= x\r\n\r\nbody";
         assert_eq!(subject(split), "доставлено. ü. x");
         assert_eq!(mended(split.as_bytes()).len(), split.len());
-        for alone in ["Subject: =?utf-8?q?a?= b =?utf-8?q?c?=\n\n", "Subject: =?utf-8?q?a?= =?latin1?q?c?=\n\n", "Subject: =?a =?= ?=\n\n", "S: =?=?=?=?"] {
+        for alone in [
+            "Subject: =?utf-8?q?a?= b =?utf-8?q?c?=\n\n",
+            "Subject: =?utf-8?q?a?= =?latin1?q?c?=\n\n",
+            "Subject: =?a =?= ?=\n\n",
+            "S: =?=?=?=?",
+        ] {
             assert!(matches!(mended(alone.as_bytes()), Cow::Borrowed(_)), "{alone:?}");
         }
     }
@@ -159,7 +164,11 @@ mod tests {
             let parsed = mail_parser::MessageParser::default().parse(&*mended).expect("a message");
             assert_eq!(parsed.from().and_then(|from| from.first()?.address()), Some("bob@b.example"), "{source:?}");
             let hours = if zone == "EST" { 5 } else { 0 };
-            assert_eq!(parsed.date().map(mail_parser::DateTime::to_timestamp), Some(1_145_726_090 + hours * 3600), "{source:?}");
+            assert_eq!(
+                parsed.date().map(mail_parser::DateTime::to_timestamp),
+                Some(1_145_726_090 + hours * 3600),
+                "{source:?}"
+            );
         }
     }
 

@@ -10,10 +10,10 @@ use mail_parser::decoders::quoted_printable::quoted_printable_decode;
 use mail_parser::{Address, DateTime, Encoding, HeaderValue, MessageParser, MessagePart, MimeHeaders, PartType};
 
 use super::address::normal;
-use super::mend::mended;
-use super::uuencode;
 use super::limits::{NESTED_MESSAGES_MAX, PARTS_LISTED_MAX, REFERENCES_MAX, SUBJECT_BYTES_MAX, TEXT_KEPT_BYTES_MAX};
+use super::mend::mended;
 use super::message::{Mailbox, Message, Part};
+use super::uuencode;
 
 /// Returns what can be understood of a message's `bytes`, which rest in `source`.
 pub(crate) fn parse(bytes: &[u8], source: Content) -> Message {

@@ -50,9 +50,8 @@ pub(super) fn error(error: CellError) -> Formula {
 
 /// Returns `text` with what looks like an escaped character (`_x0041_`; ECMA-376, 22.9.2.19) escaped itself, which the library forgets in results.
 fn escaped(text: &str) -> String {
-    let is_escape = |rest: &[u8]| {
-        matches!(rest, [b'_', b'x', digits @ .., b'_'] if digits.iter().all(u8::is_ascii_hexdigit))
-    };
+    let is_escape =
+        |rest: &[u8]| matches!(rest, [b'_', b'x', digits @ .., b'_'] if digits.iter().all(u8::is_ascii_hexdigit));
     let mut out = String::with_capacity(text.len());
     for (at, character) in text.char_indices() {
         if text.as_bytes().get(at..at + 7).is_some_and(is_escape) {

@@ -114,7 +114,19 @@ fn a_changed_workbook_survives_going_out_and_coming_in() {
 #[test]
 fn what_a_formula_came_to_keeps_its_kind_in_a_file() {
     let mut bench = bench();
-    let cells = row!["=TEXT(5,\"0\")", "=\"TRUE\"", "=\"#N/A\"", "=1/0", "=E1", "=\"1e3\"&\"\"", "=A1=B1", "#N/A", "#SPILL!", "=\"_x0041_\"&\"\"", "_x0041_"];
+    let cells = row![
+        "=TEXT(5,\"0\")",
+        "=\"TRUE\"",
+        "=\"#N/A\"",
+        "=1/0",
+        "=E1",
+        "=\"1e3\"&\"\"",
+        "=A1=B1",
+        "#N/A",
+        "#SPILL!",
+        "=\"_x0041_\"&\"\"",
+        "_x0041_"
+    ];
     write(&mut bench, "A1", rows([cells]), "user").expect("written");
     let values = r##"[["5","TRUE","#N/A","#DIV/0!","#CIRC!","1e3",false,"#N/A","#SPILL!","_x0041_","_x0041_"]]"##;
     assert_eq!(shown(&mut bench, "Ledger", "A1:K1", "values"), values);

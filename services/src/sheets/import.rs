@@ -193,12 +193,7 @@ impl File {
     }
 
     /// Reads the values. Returns the errors in cells that the parser does not know and whose places it does not tell, in order.
-    fn xlsx_values(
-        &mut self,
-        xlsx: &mut XlsxFile<'_>,
-        name: &str,
-        cells: &mut Cells,
-    ) -> Result<Vec<CellError>, Fault> {
+    fn xlsx_values(&mut self, xlsx: &mut XlsxFile<'_>, name: &str, cells: &mut Cells) -> Result<Vec<CellError>, Fault> {
         let shift = if xlsx.has_1904_epoch() { DATES_1904_DAYS } else { 0.0 };
         let mut reader = xlsx.worksheet_cells_reader(name)?;
         let mut unknown = Vec::new();
