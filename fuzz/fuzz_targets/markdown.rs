@@ -13,7 +13,9 @@ fuzz_target!(|bytes: &[u8]| {
         let mut bench = Bench::new();
         let blob = bench.blob(bytes);
         let _ = bench.call("knowledge.import_page", map! { "blob" => blob, "path" => "notes/file.md" });
-        let Ok(page) = bench.call("knowledge.create_page", map! { "title" => "One", "markdown" => &*text }) else { return };
+        let Ok(page) = bench.call("knowledge.create_page", map! { "title" => "One", "markdown" => &*text }) else {
+            return;
+        };
         let (first, blocks) = read(&mut bench, &page);
         let made = map! { "title" => "Two", "markdown" => first.as_str() };
         let other = bench.call("knowledge.create_page", made).expect("what a page reads as is a page");

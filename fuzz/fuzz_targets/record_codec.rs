@@ -11,7 +11,8 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(stored) = Stored::new(bytes) else { return };
     let Ok(record) = stored.record::<OfficeEvent>() else { return };
     let again = encode(Default::default(), &record);
-    let decoded: Record<OfficeEvent> = Stored::new(&again).and_then(|stored| stored.record()).expect("what was encoded decodes");
+    let decoded: Record<OfficeEvent> =
+        Stored::new(&again).and_then(|stored| stored.record()).expect("what was encoded decodes");
     // NaN is not equal to itself, so compare what is written.
     assert_eq!(encode(Default::default(), &decoded), again);
 });

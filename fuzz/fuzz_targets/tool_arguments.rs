@@ -37,8 +37,7 @@ fuzz_target!(|bytes: &[u8]| {
         match office.decide(&call, &context) {
             Ok(decision) => {
                 for event in decision.events {
-                    let mut applying =
-                        Applying::new(Seq::new(seq), context.time, &Actor::World, None, &mut canonical);
+                    let mut applying = Applying::new(Seq::new(seq), context.time, &Actor::World, None, &mut canonical);
                     office.apply(event, &mut applying);
                 }
                 assert!(spec.effect == Effect::Writes || office.digest() == before, "{} only reads", spec.name);

@@ -63,7 +63,8 @@ fuzz_target!(|bytes: &[u8]| {
         for (old, new) in names.iter().zip(texts(Some(&sheets), "worksheet")) {
             for shown in ["values", "formulas", "formatted"] {
                 let mut read = |book: &str, name: &str| {
-                    let answer = bench.call("sheets.read", map! { "book" => book, "range" => quoted(name), "as" => shown });
+                    let answer =
+                        bench.call("sheets.read", map! { "book" => book, "range" => quoted(name), "as" => shown });
                     answer.ok().and_then(|answer| answer.get("rows").cloned())
                 };
                 assert_eq!(read("Real", old), read("Again", &new), "{shown} of {old}");

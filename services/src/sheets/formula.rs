@@ -43,6 +43,11 @@ pub const FORMULA_AREA_CELLS_MAX: u64 = 1_000_000;
 /// What computing the formulas that one change reaches may cost: about as many cells as they may look at.
 pub const COMPUTE_COST_MAX: u64 = 50_000_000;
 
+/// How many columns an area may have at the price of its cells.
+const COLUMNS_MIN: u64 = 256;
+/// What each column beyond them costs besides: the library sets up about 20 KiB for one and keeps 3 of them, however few rows it has.
+const COLUMN_COST: u64 = 1_000;
+
 /// What looking up a function costs.
 const CALL_COST: u64 = 16;
 /// What looking up a function costs that makes an array of any size; the library looks each call up several times.
@@ -250,7 +255,8 @@ impl View<'_> {
                 extent.last.column = area.area.last.column;
             }
         }
-        if extent.cells() > FORMULA_AREA_CELLS_MAX || !self.surroundings.budget.charge(extent.cells()) {
+        let columns_cost = u64::from(extent.columns()).saturating_sub(COLUMNS_MIN) * COLUMN_COST;
+        if extent.cells() > FORMULA_AREA_CELLS_MAX || !self.surroundings.budget.charge(extent.cells() + columns_cost) {
             return Err(ExcelErrorKind::Num.into());
         }
         let mut rows = vec![vec![LiteralValue::Empty; extent.columns() as usize]; extent.rows() as usize];
