@@ -114,7 +114,8 @@ def too_few(row):
 
     fn judge(function: &str, actor: &str, calls: &Value) -> Result<Option<String>, String> {
         let language = Language::new(&Vocabulary::OFFICE).expect("the office's vocabulary");
-        let guards = ScenarioGuards::new(Arc::new(language.read("guards.star", SOURCE.as_bytes()).expect("it is read")));
+        let guards =
+            ScenarioGuards::new(Arc::new(language.read("guards.star", SOURCE.as_bytes()).expect("it is read")));
         let ask = |question: &str, arguments: &Value| match question {
             "records.rows" => {
                 assert_eq!(*arguments, map! { "table" => "calls", "where" => map! { "ticket" => "T-1" } });
