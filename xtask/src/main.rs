@@ -8,14 +8,18 @@ use std::process::{Command, ExitCode};
 
 mod tidy;
 
-/// The packages that tests compare with. The first two bring calendars along.
-const PYTHON_PACKAGES: [&str; 6] = [
+/// The packages that tests compare with, the first two of which bring calendars along, and those under which the Python module is tested.
+const PYTHON_PACKAGES: [&str; 10] = [
     "icalendar==7.3.2",
     "recurring-ical-events==3.8.2",
     "openpyxl==3.1.5",
     "python-dateutil==2.9.0.post0",
     "python-docx==1.2.0",
     "python-pptx==1.0.2",
+    "gymnasium==1.4.0",
+    "mypy==2.4.1",
+    "pytest==9.0.2",
+    "tqdm==4.70.1",
 ];
 
 /// The packages whose source distributions bring material that tests read: mail, workbooks and documents. Not installed.

@@ -2,6 +2,9 @@
 //!
 //! Small areas are looked up cell by cell, large ones one by one; a column of formulas over one table shares one entry.
 
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
 use dayshift_engine::SmolStr;
 use imbl::{OrdMap, OrdSet};
 
@@ -25,6 +28,8 @@ pub(super) struct FormulaIndex {
     areas: OrdMap<Precedent, OrdSet<FormulaAt>>,
     all: OrdSet<FormulaAt>,
     volatile: OrdSet<FormulaAt>,
+    /// Those that read nothing, or nothing that is known: an import keeps formulas that cannot be read.
+    unread: OrdSet<FormulaAt>,
 }
 
 impl FormulaIndex {
@@ -36,6 +41,11 @@ impl FormulaIndex {
     /// Returns whether there are no formulas.
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
+    }
+
+    /// Returns the formulas of which no precedents are known, in order.
+    pub(super) fn unread(&self) -> impl Iterator<Item = &FormulaAt> {
+        self.unread.iter()
     }
 
     /// Returns the formulas whose value can change without any precedent changing, in order.
@@ -53,6 +63,27 @@ impl FormulaIndex {
                 readers.iter().for_each(&mut each);
             }
         }
+    }
+
+    /// Returns the formulas that read anything of a worksheet for whose name `matches` holds, in order. Names of worksheets that are not there
+    /// count as well.
+    pub(super) fn mentioning(&self, matches: impl Fn(&str) -> bool) -> BTreeSet<FormulaAt> {
+        let mut found = BTreeSet::new();
+        let start = |worksheet: &SmolStr| FormulaAt { worksheet: worksheet.clone(), at: CellRef::default() };
+        let end = |worksheet: &SmolStr| FormulaAt { worksheet: worksheet.clone(), at: CellRef::LAST };
+        // From one worksheet to the next, whatever is between.
+        let mut next = self.points.get_min().map(|(point, _)| point.worksheet.clone());
+        while let Some(worksheet) = next {
+            if matches(&worksheet) {
+                let readers = self.points.range(start(&worksheet)..=end(&worksheet)).flat_map(|(_, readers)| readers);
+                found.extend(readers.cloned());
+            }
+            let behind = (Bound::Excluded(end(&worksheet)), Bound::Unbounded);
+            next = self.points.range(behind).next().map(|(point, _)| point.worksheet.clone());
+        }
+        let areas = self.areas.iter().filter(|(area, _)| matches(&area.worksheet));
+        found.extend(areas.flat_map(|(_, readers)| readers).cloned());
+        found
     }
 
     /// Puts the formula of `cell` in, if it has one.
@@ -73,6 +104,9 @@ impl FormulaIndex {
         if cell.is_volatile() {
             self.volatile.insert(formula.clone());
         }
+        if cell.precedents().is_empty() {
+            self.unread.insert(formula.clone());
+        }
         self.all.insert(formula);
     }
 
@@ -86,6 +120,7 @@ impl FormulaIndex {
             return;
         }
         self.volatile.remove(&formula);
+        self.unread.remove(&formula);
         for precedent in precedents {
             if precedent.area.cells() <= POINTS_CELLS_MAX {
                 for point in points(precedent) {

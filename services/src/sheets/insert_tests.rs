@@ -89,6 +89,13 @@ fn rows_that_would_leave_the_grid_are_refused() {
     assert_eq!(bench.service.digest(), before);
 }
 
+#[test]
+fn the_event_survives_its_encoding() {
+    let event = SheetsEvent::RowsInserted { book: "Ledger".into(), worksheet: "Sheet1".into(), at: 4, count: 2 };
+    let bytes = rmp_serde::to_vec_named(&event).expect("it encodes");
+    assert_eq!(rmp_serde::from_slice::<SheetsEvent>(&bytes).expect("it decodes"), event);
+}
+
 proptest! {
     #[test]
     fn formulas_come_to_what_computing_them_anew_gives(

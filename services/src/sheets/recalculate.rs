@@ -185,11 +185,7 @@ impl<'a> Work<'a> {
 
     /// Adds the formulas that name a worksheet which comes or goes.
     fn add_mentioning(&mut self, worksheet: &SmolStr) {
-        let mentions = |at: &&FormulaAt| {
-            let cell = self.after.peek(&at.worksheet, at.at);
-            cell.is_some_and(|cell| cell.precedents().iter().any(|read| same_name(&read.worksheet, worksheet)))
-        };
-        let found: Vec<FormulaAt> = self.after.formulas.all().filter(mentions).cloned().collect();
+        let found = self.after.formulas.mentioning(|name| same_name(name, worksheet));
         for at in found.into_iter().filter(|at| at.worksheet != *worksheet) {
             self.add_standing(&at);
         }
@@ -197,8 +193,10 @@ impl<'a> Work<'a> {
 
     /// Rewrites the formulas that name a worksheet by its old name.
     fn rename(&mut self, from: &SmolStr, to: &SmolStr) {
-        let all: Vec<FormulaAt> = self.after.formulas.all().cloned().collect();
-        for at in all {
+        // Formulas of other worksheets still know it by its old name.
+        let mut found = self.after.formulas.mentioning(|name| same_name(name, from) || same_name(name, to));
+        found.extend(self.after.formulas.unread().cloned());
+        for at in found {
             let text = self.after.peek(&at.worksheet, at.at).and_then(Cell::formula).cloned();
             let Some(renamed) = text.and_then(|text| rename_worksheet(&text, from, to)) else { continue };
             let renamed = SmolStr::from(renamed);
