@@ -21,7 +21,7 @@ class Sheets:
 
     async def append_rows(self, sheet_id: str, range: str, rows: list[list[Any]]) -> None:
         self._stager.do(
-            "sheets.append", book=sheet_id, range=range, rows=[list(row) for row in rows], mode="raw"
+            "sheets.append", book=sheet_id, range=range, rows=[list(row) for row in rows], mode="raw", insert=True
         )
 
     async def read_values(self, sheet_id: str, range: str) -> list[list[str]]:
