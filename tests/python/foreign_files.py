@@ -18,19 +18,21 @@ import pptx
 def words_of_docx(path):
     document = docx.Document(path)
     texts = [paragraph.text for paragraph in document.paragraphs]
-    texts += [cell.text for table in document.tables for row in table.rows for cell in row.cells]
-    return texts
+    # Paragraph by paragraph: another table may stand between two paragraphs of a cell.
+    cells = [cell for table in document.tables for row in table.rows for cell in row.cells]
+    return texts + [paragraph.text for cell in cells for paragraph in cell.paragraphs]
 
 
 def words_of_pptx(path):
-    texts = []
+    frames = []
     for slide in pptx.Presentation(path).slides:
         for shape in slide.shapes:
             if shape.has_text_frame:
-                texts += [paragraph.text for paragraph in shape.text_frame.paragraphs]
+                frames.append(shape.text_frame)
             if getattr(shape, "has_table", False) and shape.has_table:
-                texts += [cell.text for row in shape.table.rows for cell in row.cells]
-    return texts
+                frames += [cell.text_frame for row in shape.table.rows for cell in row.cells]
+    # Run by run: a paragraph also counts what programs fill in, such as the number of the slide.
+    return [run.text for frame in frames for paragraph in frame.paragraphs for run in paragraph.runs]
 
 
 READERS = {".docx": words_of_docx, ".pptx": words_of_pptx}
