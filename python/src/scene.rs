@@ -18,6 +18,9 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::convert::to_python;
 use crate::scenario::keywords;
 
+/// A file or folder: path, size, digest, permission bits, time, record.
+type Entry = (String, Option<u64>, Option<String>, u32, i64, u64);
+
 /// A world at a moment. Keeping one keeps that moment: a scene does not move.
 #[pyclass(name = "Scene", module = "dayshift", frozen)]
 pub(crate) struct PyScene {
@@ -180,7 +183,7 @@ impl PyScene {
 
     /// Returns every file and folder of the workspace: tuples of path, size in bytes (`None` for a folder), digest, permission bits, when
     /// it was changed (milliseconds since 1970) and the record that last wrote it. Notes no read.
-    fn tree(&self) -> Vec<(String, Option<u64>, Option<String>, u32, i64, u64)> {
+    fn tree(&self) -> Vec<Entry> {
         let entries = self.world.files().tree().into_iter();
         let row = |entry: TreeEntry| {
             let TreeEntry { path, file, modified, written } = entry;

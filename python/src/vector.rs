@@ -15,6 +15,9 @@ use crate::error::{closed, raised};
 use crate::live::{Live, Outcome, Ready, Rewarding};
 use crate::scenario::rewarding;
 
+/// One dict an episode.
+type Dicts<'py> = Vec<Bound<'py, PyDict>>;
+
 /// `n` episodes of one scenario. An episode that has ended is skipped until the next reset: its step is `None`.
 #[pyclass(name = "VectorEnv", module = "dayshift", frozen)]
 pub(crate) struct PyVectorEnv {
@@ -45,11 +48,7 @@ impl PyVectorEnv {
 
     /// Opens all episodes anew, with the seeds given or 0, 1, 2, …; returns observations and what is said besides.
     #[pyo3(signature = (*, seeds = None))]
-    fn reset<'py>(
-        &self,
-        py: Python<'py>,
-        seeds: Option<Vec<u64>>,
-    ) -> PyResult<(Vec<Bound<'py, PyDict>>, Vec<Bound<'py, PyDict>>)> {
+    fn reset<'py>(&self, py: Python<'py>, seeds: Option<Vec<u64>>) -> PyResult<(Dicts<'py>, Dicts<'py>)> {
         let seeds = seeds.unwrap_or_else(|| (0..self.count as u64).collect());
         if seeds.len() != self.count {
             return Err(PyValueError::new_err(format!("{} seeds for {} episodes", seeds.len(), self.count)));

@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 
+import clawmark_reference
 import pytest
 
 import dayshift
@@ -116,12 +117,32 @@ def test_what_cannot_be_run_is_one_sentence(tmp_path, capsys):
     assert capsys.readouterr().err.count("error: ") == 3
 
 
-def test_the_whole_benchmark():
+def differences(path: Path, root: Path, scratch: Path) -> list[str]:
+    """Returns where a task played on the office comes out otherwise than on the reference, which shares no code with it."""
+    result = clawmark.run_task(clawmark.load_task(path, root=root), clawmark.Noop())
+    expected = clawmark_reference.run(path, scratch)
+    stages = [(stage.id, stage.success) for stage in result.stages]
+    verdicts = sorted((item.stage, item.item_id, item.passed) for item in result.rubric)
+    other = set(stages) ^ {(stage["id"], stage["success"]) for stage in expected["stages"]}
+    other |= set(verdicts) ^ {(item["stage"], item["item_id"], item["passed"]) for item in expected["rubric"]}
+    assert len(verdicts) == len(expected["rubric"])
+    return [f"{path.parent.name}: {each}" for each in sorted(other, key=str)]
+
+
+@pytest.mark.parametrize("name", ["demo/task1", "demo/task2"])
+def test_verdicts_are_those_of_the_reference(name, tmp_path):
+    assert differences(TASKS / name / "task.py", TASKS, tmp_path) == []
+
+
+def test_the_whole_benchmark(tmp_path):
     folder = os.environ.get("DAYSHIFT_CLAWMARK_TASKS")
     if not folder:
         pytest.skip("set DAYSHIFT_CLAWMARK_TASKS to the tasks folder of a ClawMark checkout to run all of it")
-    paths = clawmark.find_tasks(Path(folder))
-    results = [clawmark.run_task(clawmark.load_task(path, root=Path(folder)), clawmark.Noop()) for path in paths]
-    assert len(results) == 100
-    assert [result.task for result in results if result.error or not all(stage.success for stage in result.stages)] == []
+    root = Path(folder)
+    paths = clawmark.find_tasks(root)
+    assert len(paths) == 100
+    scratch = [tmp_path / str(number) for number in range(len(paths))]
+    assert [each for path, folder in zip(paths, scratch) for each in differences(path, root, folder)] == []
+    results = [clawmark.run_task(clawmark.load_task(path, root=root), clawmark.Noop()) for path in paths]
     assert sum(len(result.rubric) for result in results) == 1537
+    assert all(stage.success for result in results for stage in result.stages)

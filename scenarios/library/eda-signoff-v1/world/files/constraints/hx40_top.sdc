@@ -1,0 +1,7 @@
+# hx40_top.sdc revision 13, 2026-10-05, O. Lind
+# DDR at 400 MHz
+create_clock -name clk_ddr -period 2.500 [get_ports DDR_CLK]
+create_clock -name clk_eth -period 8.000 [get_ports ETH_RXC]
+create_clock -name clk_usb -period 16.667 [get_ports USB_CLK]
+create_clock -name clk_spi -period 20.000 [get_ports SPI_SCK]
+set_clock_uncertainty 0.080 [all_clocks]
