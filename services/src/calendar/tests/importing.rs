@@ -55,6 +55,49 @@ fn a_touched_event_changes_and_the_rest_of_the_file_stays() {
     assert_eq!(shown(&mut bench, "plan"), shown(&mut bench, "copy"));
 }
 
+/// A finding of the fuzzer: an instance that was changed did not know any more whose it is.
+#[test]
+fn an_event_without_a_uid_stays_one_event_when_it_changes() {
+    let source = file(
+        "BEGIN:VEVENT\nDTSTART:20260401T090000Z\nDTEND:20260401T100000Z\nRRULE:FREQ=DAILY;COUNT=5\nSUMMARY:Night\nEND:VEVENT",
+    );
+    let changes = [
+        map! { "scope" => "all", "location" => "Room 1" },
+        map! { "scope" => "one", "recurrence_id" => "2026-04-02T09:00:00Z", "summary" => "Other" },
+        map! { "scope" => "following", "recurrence_id" => "2026-04-03T09:00:00Z", "summary" => "Later" },
+    ];
+    for count in 0..=changes.len() {
+        let mut bench = bench();
+        import(&mut bench, "plan", &source);
+        let found = events(&mut bench, "plan", "2026-04-01T00:00:00Z", "2026-04-02T00:00:00Z");
+        let uid = text(&found[0], "uid").to_owned();
+        for change in &changes[..count] {
+            act(&mut bench, "calendar.update", "plan", &uid, change.clone()).expect("a change");
+        }
+        let out = export(&bench, "plan");
+        import(&mut bench, "again", &out);
+        let shown = |bench: &mut Bench<CalendarState>, calendar: &str| -> Vec<(String, String, String)> {
+            let found = events(bench, calendar, "2026-04-01T00:00:00Z", "2026-05-01T00:00:00Z");
+            let row = |event: &Value| ["uid", "start", "summary"].map(|name| text(event, name).to_owned()).into();
+            found.iter().map(row).collect()
+        };
+        assert_eq!(shown(&mut bench, "plan"), shown(&mut bench, "again"), "{count} changes");
+    }
+}
+
+/// A zone goes by the name that the line has, not by the one that the database has for it.
+#[test]
+fn a_zone_that_the_file_defines_under_its_own_name_is_not_defined_again() {
+    let mut bench = bench();
+    let zone = "BEGIN:VTIMEZONE\nTZID:/vendor.example/Europe/Berlin\nBEGIN:STANDARD\nDTSTART:20251026T030000\nTZOFFSETFROM:+0200\nTZOFFSETTO:+0100\nEND:STANDARD\nEND:VTIMEZONE";
+    let event =
+        "BEGIN:VEVENT\nUID:a\nDTSTART;TZID=/vendor.example/Europe/Berlin:20260105T090000\nSUMMARY:x\nEND:VEVENT";
+    import(&mut bench, "plan", &file(&format!("{zone}\n{event}")));
+    act(&mut bench, "calendar.update", "plan", "a", map! { "summary" => "y" }).expect("a change");
+    let out = String::from_utf8(export(&bench, "plan")).expect("text");
+    assert_eq!(out.matches("BEGIN:VTIMEZONE").count(), 1, "{out}");
+}
+
 #[test]
 fn a_second_file_adds_its_events_and_replaces_those_of_the_same_uid() {
     let mut bench = bench();

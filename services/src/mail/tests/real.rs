@@ -115,6 +115,18 @@ fn an_encoded_nested_message_is_its_decoded_bytes() {
 }
 
 #[test]
+fn what_old_programs_write_is_understood() {
+    let (mut bench, shown) = taken_in(
+        b"From VM Wed Feb  7 14:01:12 2001\nReturn-path: <x@y.example>\nSUBJECT: =?utf-8?b?0LTQvtGB0YLQsNCy0LvQ?=\n =?utf-8?b?tdC90L4=?=\nDate: Sat, 22 Apr 2006 17:14:50 UT\nFrom: bob@b.example\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nhello\n--x\nContent-Type: image/png\nContent-Disposition: attachment; filename=cat.png\nContent-Transfer-Encoding: x-uuencode\n\nbegin 644 cat.png\n#0V%T\n`\nend\n\n--x--\n",
+    );
+    assert_eq!((text(&shown, "subject"), text(&shown, "from")), ("доставлено", "bob@b.example"));
+    let all = bench.call("mail.read", map! { "uid" => 1_i64, "headers" => true }).expect("it is there");
+    let names: Vec<&str> = list(&all, "headers").iter().map(|header| text(header, "name")).collect();
+    assert_eq!(names, ["Return-path", "SUBJECT", "Date", "From", "MIME-Version", "Content-Type"]);
+    assert_eq!(saved(&bench, 1, "cat.png"), b"Cat");
+}
+
+#[test]
 fn html_alone_is_read_as_text() {
     let (_, shown) = taken_in(
         b"Subject: news\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<html><head><style>p{}</style></head><body><p>Dear&nbsp;Ann,</p><p>5 &lt; 6<br>bye</p></body></html>",
