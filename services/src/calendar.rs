@@ -110,7 +110,9 @@ impl Service for CalendarState {
 
     fn differences(&self, other: &Self, into: &mut Vec<Difference>) {
         let show = |info: Option<&state::Info>| {
-            info.map(|info| map! { "owner" => info.owner.clone(), "description" => info.description.clone() })
+            info.map(|info| {
+                map! { "owner" => info.owner.clone(), "description" => info.description.clone(), "free" => info.free }
+            })
         };
         let calendars = self.calendars.differences(&other.calendars).into_iter();
         into.extend(calendars.map(|(key, left, right)| Difference { key, left: show(left), right: show(right) }));

@@ -36,7 +36,7 @@ impl CalendarState {
                 format!("a calendar's description has at most {LINE_BYTES_MAX} bytes; shorten it"),
             ));
         }
-        let event = self.made(&calendar, owner_of(call)?, description)?;
+        let event = self.made(&calendar, owner_of(call)?, description, call.flag("free"))?;
         Ok(Decision::change(vec![event], map! { "calendar" => calendar }))
     }
 
@@ -57,7 +57,7 @@ impl CalendarState {
         let file = split(&bytes).map_err(bad_file)?;
         let mut events = Vec::new();
         if !self.calendars.contains(context.frame, &calendar) {
-            events.push(self.made(&calendar, owner, SmolStr::default())?);
+            events.push(self.made(&calendar, owner, SmolStr::default(), false)?);
         }
         let shelf = self.peek_shelf(&calendar);
         let mut import = Import::new(shelf, context);
@@ -95,6 +95,7 @@ impl CalendarState {
         calendar: &SmolStr,
         owner: Option<SmolStr>,
         description: SmolStr,
+        free: bool,
     ) -> Result<CalendarEvent, Rejection> {
         if self.calendars.len() >= CALENDARS_MAX {
             return Err(Rejection::new(
@@ -102,7 +103,7 @@ impl CalendarState {
                 format!("there are {CALENDARS_MAX} calendars, which is all that can be; use one that is there"),
             ));
         }
-        Ok(CalendarEvent::CalendarMade { calendar: calendar.clone(), owner, description })
+        Ok(CalendarEvent::CalendarMade { calendar: calendar.clone(), owner, description, free })
     }
 
     /// Returns a calendar as an iCalendar file, or nothing if there is no such calendar. A file that was imported and not touched comes out with

@@ -38,9 +38,9 @@ impl CalendarState {
         }
         let parties = invited(call)?.unwrap_or_default();
         if !parties.is_empty() {
-            let organizer = organizer(desk, info)?;
-            changes.set("ORGANIZER", write::organizer(&organizer));
-            set_attendees(&mut changes, &parties, None, &organizer.address);
+            let host = host(desk, info)?;
+            changes.set("ORGANIZER", write::organizer(&host.organizer, host.sent_by));
+            set_attendees(&mut changes, &parties, None, &host.organizer.address);
         }
         let content = changes.apply(b"BEGIN:VEVENT\r\nEND:VEVENT\r\n");
         let is_taken = |uid: &SmolStr| self.is_taken(uid, context);
@@ -84,17 +84,17 @@ impl CalendarState {
             components.iter().flat_map(|each| each.attendees.iter().map(|each| each.party.address.clone())).collect()
         };
         let (old, new) = (addresses(before), addresses(after));
+        let owner = self.calendar(calendar, frame)?.1.owner.as_ref();
         let mut reached = Vec::new();
-        for address in old.union(&new) {
-            for theirs in self.calendars_of(address, frame) {
-                if theirs == *calendar {
-                    continue;
-                }
+        // Whose calendar it is has the event already.
+        for address in old.union(&new).filter(|address| Some(*address) != owner) {
+            for theirs in self.taking(self.calendars_of(address, frame), frame) {
                 let (theirs, _, shelf) = self.calendar(&theirs, frame)?;
                 let has = shelf.events.contains(frame, uid);
                 if !new.contains(address) {
                     if has {
                         events.push(CalendarEvent::EventDeleted { calendar: theirs, uid: uid.clone() });
+                        reached.push(address.clone());
                     }
                     break;
                 }
@@ -110,7 +110,7 @@ impl CalendarState {
                 let components = after.iter().enumerate().map(copy).collect();
                 events.push(CalendarEvent::EventSaved { calendar: theirs, uid: uid.clone(), components });
                 reached.push(address.clone());
-                // An invitation comes into the first calendar of its owner.
+                // An invitation comes into the first calendar of its owner that is no feed.
                 break;
             }
         }
@@ -138,14 +138,33 @@ impl Shelf {
     }
 }
 
-/// Returns who organises what is created at `desk` in a calendar: who sits there, or else its owner.
-pub(crate) fn organizer(desk: &Desk, info: &Info) -> Result<Party, Rejection> {
-    if !desk.address.is_empty() {
-        return Ok(Party { address: desk.address.clone(), name: desk.name.clone() });
+/// In whose name an invitation goes out.
+pub(crate) struct Host<'a> {
+    /// Whose event it is.
+    pub(crate) organizer: Party,
+    /// Who acts in the organiser's name, if it is somebody else.
+    pub(crate) sent_by: Option<&'a str>,
+}
+
+/// Returns in whose name somebody at `desk` invites to an event of a calendar: its owner's, so that the calendar in which an event was created
+/// is the organiser's, from which changes go out and to which answers come back; or, in a calendar of nobody, the own.
+pub(crate) fn host<'a>(desk: &'a Desk, info: &Info) -> Result<Host<'a>, Rejection> {
+    let own = (!desk.address.is_empty()).then_some(desk.address.as_str());
+    match &info.owner {
+        Some(owner) if Some(owner.as_str()) != own => {
+            let organizer = Party { address: owner.clone(), name: SmolStr::default() };
+            Ok(Host { organizer, sent_by: own })
+        }
+        Some(_) | None => own
+            .map(|address| Party { address: address.into(), name: desk.name.clone() })
+            .map(|organizer| Host { organizer, sent_by: None })
+            .ok_or_else(|| {
+                Rejection::new(
+                    "calendar/no-organizer",
+                    "nobody sits here who could invite; use a calendar that has an owner",
+                )
+            }),
     }
-    info.owner.clone().map(|address| Party { address, name: SmolStr::default() }).ok_or_else(|| {
-        Rejection::new("calendar/no-organizer", "nobody sits here who could invite; use a calendar that has an owner")
-    })
 }
 
 /// Adds to an answer whose calendars an invitation or a change of it reached.

@@ -17,6 +17,9 @@ pub enum CalendarEvent {
         owner: Option<SmolStr>,
         /// What it is for.
         description: SmolStr,
+        /// Whether what stands in it leaves the time free, as in a feed of holidays (RFC 6638 section 9.1).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        free: bool,
     },
     /// A file came in; these pieces of it are no events and are kept as they are.
     PiecesKept {

@@ -126,7 +126,7 @@ impl CalendarState {
         let mut all = Vec::new();
         let mut rows = BTreeMap::new();
         for (key, (names, owner)) in asked {
-            let placed = self.placed(&names, span, frame)?;
+            let placed = self.placed(&self.taking(names, frame), span, frame)?;
             let taken = placed.iter().filter(|each| takes(each, owner.as_deref()));
             let busy = merged(taken.map(|each| clipped(&each.instance, span)).collect());
             for each in placed.iter().filter(|each| takes(each, owner.as_deref())) {
@@ -153,6 +153,7 @@ impl CalendarState {
         if names.is_empty() {
             names = self.named(None, frame)?;
         }
+        let names = self.taking(names, frame);
         let mut pairs = Vec::new();
         let mut total = 0_usize;
         for name in names {
@@ -181,6 +182,12 @@ impl CalendarState {
         Ok(Decision::answer(map! { "conflicts" => pairs, "total" => total, "more" => is_more }))
     }
 
+    /// Returns those of the calendars `names` in which what stands takes time, and notes the reads.
+    pub(crate) fn taking(&self, names: Vec<SmolStr>, frame: &Frame) -> Vec<SmolStr> {
+        let leaves_free = |name: &SmolStr| self.calendars.get(frame, name).is_some_and(|info| info.free);
+        names.into_iter().filter(|name| !leaves_free(name)).collect()
+    }
+
     /// Returns all calendars for people.
     pub(crate) fn list_calendars(&self, frame: &Frame) -> Value {
         let names: Vec<SmolStr> = self.calendars.list(frame).cloned().collect();
@@ -188,12 +195,16 @@ impl CalendarState {
             let info = self.calendars.get(frame, name)?;
             let shelf = self.shelf(frame, name)?;
             drop(shelf.events.list(frame));
-            Some(map! {
+            let mut shown = map! {
                 "name" => name.clone(),
                 "owner" => info.owner.clone(),
                 "description" => info.description.clone(),
                 "events" => shelf.events.len(),
-            })
+            };
+            if let (true, Value::Map(shown)) = (info.free, &mut shown) {
+                shown.insert("leaves_time_free".into(), true.into());
+            }
+            Some(shown)
         });
         shown.collect()
     }

@@ -15,6 +15,8 @@ use super::series::Series;
 pub(crate) struct Info {
     pub(crate) owner: Option<SmolStr>,
     pub(crate) description: SmolStr,
+    /// Whether what stands in it leaves the time free.
+    pub(crate) free: bool,
 }
 
 impl Graded for Info {
@@ -22,6 +24,9 @@ impl Graded for Info {
         into.bool(self.owner.is_some());
         into.text(self.owner.as_deref().unwrap_or_default());
         into.text(&self.description);
+        if self.free {
+            into.bool(true);
+        }
     }
 }
 
@@ -93,9 +98,9 @@ impl CalendarState {
 
     pub(crate) fn apply_event(&mut self, event: CalendarEvent, applying: &mut Applying<'_>) {
         match event {
-            CalendarEvent::CalendarMade { calendar, owner, description } => {
+            CalendarEvent::CalendarMade { calendar, owner, description, free } => {
                 self.change(&calendar, applying, |_, _| ());
-                self.calendars.insert(applying, calendar, Info { owner, description });
+                self.calendars.insert(applying, calendar, Info { owner, description, free });
             }
             CalendarEvent::PiecesKept { calendar, pieces } => self.change(&calendar, applying, |shelf, applying| {
                 for (place, kept) in pieces {

@@ -129,6 +129,11 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             CALENDAR,
             Parameter::optional("owner", Kind::Text, "whose calendar it is: a mail address"),
             Parameter::optional("description", Kind::Text, "what it is for"),
+            Parameter::optional(
+                "free",
+                Kind::Bool,
+                "true if what stands in it leaves the time free; false if left out",
+            ),
         ],
     ),
     reads(

@@ -5,7 +5,7 @@ use calcard::icalendar::ICalendarProperty;
 use dayshift_engine::{Context, Decision, Rejection, SmolStr, ToolCall, map};
 
 use super::component::Component;
-use super::create::{organizer, with_reached};
+use super::create::{host, with_reached};
 use super::draft::{
     Changes, check_rule, check_times, free, invited, plain_changes, rule_text, set_attendees, set_times, times,
 };
@@ -263,14 +263,17 @@ impl Work<'_> {
     fn changes(&self, component: &Component) -> Result<Changes, Rejection> {
         let mut changes = plain_changes(self.call)?;
         if let Some(parties) = invited(self.call)? {
-            let host = match &component.organizer {
+            let organizer = match &component.organizer {
                 Some(party) => party.clone(),
-                None => organizer(self.desk, self.found.info)?,
+                None => {
+                    let host = host(self.desk, self.found.info)?;
+                    if !parties.is_empty() {
+                        changes.set("ORGANIZER", write::organizer(&host.organizer, host.sent_by));
+                    }
+                    host.organizer
+                }
             };
-            if component.organizer.is_none() && !parties.is_empty() {
-                changes.set("ORGANIZER", write::organizer(&host));
-            }
-            set_attendees(&mut changes, &parties, Some(component), &host.address);
+            set_attendees(&mut changes, &parties, Some(component), &organizer.address);
         }
         Ok(changes)
     }

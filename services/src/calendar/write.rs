@@ -57,11 +57,14 @@ pub(crate) fn stamp(property: ICalendarProperty, time: SimTime) -> String {
     moment(property, &Moment::new(time.as_millis().div_euclid(1000), Zone::Utc))
 }
 
-/// Returns the ORGANIZER line.
-pub(crate) fn organizer(party: &Party) -> String {
+/// Returns the ORGANIZER line of `party`, in whose name `sent_by` acts, if somebody does (SENT-BY, RFC 5545 section 3.2.18).
+pub(crate) fn organizer(party: &Party, sent_by: Option<&str>) -> String {
     let mut entry = ICalendarEntry::new(ICalendarProperty::Organizer);
     if !party.name.is_empty() {
         entry.add_param(ICalendarParameter::cn(party.name.to_string()));
+    }
+    if let Some(address) = sent_by {
+        entry.add_param(ICalendarParameter::sent_by(format!("mailto:{address}")));
     }
     line(&entry.with_value(format!("mailto:{}", party.address)))
 }

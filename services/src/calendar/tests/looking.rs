@@ -170,3 +170,27 @@ fn questions_about_what_is_absent_are_answered_with_nothing() {
     assert_eq!(code(bench.ask("event", map! { "calendar" => "ann" })), "query/bad-arguments");
     assert_eq!(code(bench.ask("weather", map! {})), "query/unknown");
 }
+
+#[test]
+fn a_calendar_that_leaves_the_time_free_is_listed_and_takes_no_time() {
+    let mut bench = bench();
+    let arguments =
+        map! { "calendar" => "holidays", "owner" => "bob@acme.example", "description" => "A feed", "free" => true };
+    bench.call("calendar.make", arguments).expect("a calendar that can be made");
+    for calendar in ["holidays", "bob"] {
+        create(&mut bench, calendar, "2026-03-16T09:00:00+01:00", "2026-03-16T10:00:00+01:00", map! {});
+        create(&mut bench, calendar, "2026-03-16T09:30:00+01:00", "2026-03-16T10:30:00+01:00", map! {});
+    }
+    let range = || map! { "from" => "2026-03-16T00:00:00+01:00", "until" => "2026-03-17T00:00:00+01:00" };
+    let conflicts = bench.call("calendar.conflicts", range()).expect("an answer");
+    assert_eq!(conflicts.get("total"), Some(&dayshift_engine::Value::Int(1)), "only Bob's own two meetings");
+    let mut asked = range();
+    super::merge(&mut asked, map! { "calendars" => vec!["holidays"] });
+    let busy = bench.call("calendar.free_busy", asked).expect("an answer");
+    assert_eq!(list(busy.get("busy").expect("rows"), "holidays").len(), 0);
+    let listed = bench.call("calendar.calendars", map! {}).expect("an answer");
+    let holidays = listed.as_list().expect("calendars").iter().find(|each| text(each, "name") == "holidays");
+    let holidays = holidays.expect("it is listed");
+    assert_eq!(holidays.get("leaves_time_free"), Some(&dayshift_engine::Value::Bool(true)));
+    assert_eq!(text(holidays, "description"), "A feed");
+}
