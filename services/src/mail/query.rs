@@ -1,5 +1,6 @@
 //! What checks, conditions and personas can ask of mail. Answers are traced: a listing reads the membership and each message that it shows,
-//! a search the whole folder and each message that matched.
+//! a search the whole folder and each message that matched. Flags and reading marks are read and shown only where a question asks for them, so that
+//! no check depends on them by accident.
 
 use dayshift_engine::{Frame, Looking, Rejection, SmolStr, ToolCall, Value, map};
 
@@ -33,7 +34,7 @@ impl MailState {
             "count" => self.count(&asked, looking),
             "search" => {
                 let found = self.matches(&asked, looking)?;
-                found.iter().map(|found| self.show(&asked.address, found, desk, looking)).collect()
+                found.iter().map(|found| self.show(&asked, found, desk, looking)).collect()
             }
             "folders" => {
                 let names = self.folder_names(looking.frame, &asked.address);
@@ -56,7 +57,7 @@ impl MailState {
         let Some(state) = self.folder(frame, &asked.address, folder) else { return Ok(Value::List(Vec::new())) };
         let uids: Vec<Uid> = state.messages.list(frame).copied().collect();
         let found = uids.into_iter().filter_map(|uid| self.find_at(frame, &asked.address, folder.clone(), uid));
-        found.map(|found| self.show(&asked.address, &found, desk, looking)).collect()
+        found.map(|found| self.show(asked, &found, desk, looking)).collect()
     }
 
     fn count(&self, asked: &Asked, looking: &Looking<'_>) -> Result<Value, Rejection> {
@@ -92,7 +93,7 @@ impl MailState {
             }
         };
         let Some(found) = found else { return Ok(Value::Null) };
-        let mut answer = self.show(&asked.address, &found, desk, looking)?;
+        let mut answer = self.show(asked, &found, desk, looking)?;
         let source = looking.load(&found.message().source)?;
         if let Value::Map(answer) = &mut answer {
             answer.insert("html".into(), parse::html_body(&source).into());
@@ -125,12 +126,12 @@ impl MailState {
         shown.collect()
     }
 
-    fn show(&self, address: &str, found: &Found<'_>, desk: &Desk, looking: &Looking<'_>) -> Result<Value, Rejection> {
+    fn show(&self, asked: &Asked, found: &Found<'_>, desk: &Desk, looking: &Looking<'_>) -> Result<Value, Rejection> {
         let message = found.message();
         let body = body_of(message, || looking.load(&message.source))?;
         let attachments: Value =
             message.attachments.iter().enumerate().map(|(index, part)| describe(index, part)).collect();
-        Ok(map! {
+        let mut shown = map! {
             "folder" => found.folder.clone(),
             "uid" => found.uid,
             "id" => message.id.clone(),
@@ -146,8 +147,13 @@ impl MailState {
             "attachments" => attachments,
             "in_reply_to" => message.in_reply_to.clone(),
             "references" => message.references.clone(),
-            "flags" => self.flags_of(looking.frame, address, found),
-        })
+        };
+        if let (true, Value::Map(shown)) = (asked.call.flag("flags"), &mut shown) {
+            let flags = self.flags_of(looking.frame, &asked.address, found);
+            shown.insert("unread".into(), (!flags.iter().any(|flag| flag == "\\Seen")).into());
+            shown.insert("flags".into(), flags.into());
+        }
+        Ok(shown)
     }
 
     /// Returns the whole graded state for people.
@@ -184,7 +190,7 @@ impl Asked {
     fn of(verb: &str, arguments: &Value, desk: &Desk) -> Result<Self, Rejection> {
         const TEXTS: [&str; 9] =
             ["address", "folder", "from", "to", "subject", "text", "message_id", "since", "before"];
-        const OTHERS: [&str; 3] = ["uid", "unread", "has_attachment"];
+        const OTHERS: [&str; 4] = ["uid", "unread", "has_attachment", "flags"];
         let empty = std::collections::BTreeMap::new();
         let given = match arguments {
             Value::Null => &empty,

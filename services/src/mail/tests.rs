@@ -42,7 +42,8 @@ fn read(bench: &mut Bench<MailState>, uid: i64) -> Value {
 
 /// Returns the messages in a folder of somebody's.
 fn messages(bench: &mut Bench<MailState>, address: &str, folder: &str) -> Vec<Value> {
-    let answer = bench.ask("messages", map! { "address" => address, "folder" => folder }).expect("a good question");
+    let asked = map! { "address" => address, "folder" => folder, "flags" => true };
+    let answer = bench.ask("messages", asked).expect("a good question");
     answer.as_list().expect("a list").to_vec()
 }
 

@@ -104,3 +104,39 @@ fn the_dump_shows_every_mailbox() {
     let inbox = dump.get("ann@acme.example").and_then(|mailbox| mailbox.get("INBOX")).expect("an inbox");
     assert_eq!(inbox.as_list().map(|rows| text(&rows[0], "subject")), Some("one"));
 }
+
+#[test]
+fn marks_and_flags_are_shown_and_read_only_where_a_question_asks_for_them() {
+    let mut bench = bench();
+    deliver(&mut bench, "bob@b.example", "one", "b");
+    send(&mut bench, "bob@b.example", "s", "b");
+    let id = text(&messages(&mut bench, "ann@acme.example", "INBOX")[0], "id").to_owned();
+    for (verb, more) in [
+        ("messages", map! {}),
+        ("sent", map! {}),
+        ("search", map! { "subject" => "one" }),
+        ("message", map! { "message_id" => id.clone() }),
+        ("thread", map! { "message_id" => id.clone() }),
+    ] {
+        bench.ask(verb, more.clone()).expect("a good question");
+        assert!(bench.read_keys().iter().all(|key| !key.contains('#')), "{verb}: {:?}", bench.read_keys());
+        if verb == "thread" {
+            continue;
+        }
+        let Value::Map(mut asked) = more else { unreachable!("arguments are a map") };
+        asked.insert("flags".into(), true.into());
+        let answer = bench.ask(verb, Value::Map(asked)).expect("a good question");
+        let first = answer.as_list().map_or(&answer, |all| &all[0]);
+        assert!(first.get("flags").is_some() && first.get("unread").is_some(), "{verb}: {first}");
+        assert!(bench.read_keys().iter().any(|key| key.contains("#flags/")), "{verb}: {:?}", bench.read_keys());
+    }
+}
+
+#[test]
+fn a_message_is_unread_until_it_is_read() {
+    let mut bench = bench();
+    deliver(&mut bench, "bob@b.example", "one", "b");
+    assert_eq!(messages(&mut bench, "ann@acme.example", "INBOX")[0].get("unread"), Some(&Value::Bool(true)));
+    read(&mut bench, 1);
+    assert_eq!(messages(&mut bench, "ann@acme.example", "INBOX")[0].get("unread"), Some(&Value::Bool(false)));
+}
