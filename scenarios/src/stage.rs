@@ -166,10 +166,15 @@ impl<W: World> PersonaStage<'_, W> {
             "chat" => subject.is_some_and(|names| names.split('+').any(|name| name == self.viewer.name)),
             _ => false,
         };
+        // Questions call a channel `#team` or `team`, and so may authors.
+        let bare = |name: &'_ str| match name.strip_prefix('#') {
+            Some(channel) if service == "chat" => channel.to_owned(),
+            Some(_) | None => name.to_owned(),
+        };
         let shared = |entry: &SmolStr| match (entry.split_once(':'), subject) {
             (None, _) => entry == service,
             (Some((of, what)), Some(subject)) => {
-                of == service && (what == subject || what.ends_with('/') && subject.starts_with(what))
+                of == service && (bare(what) == bare(subject) || what.ends_with('/') && subject.starts_with(what))
             }
             (Some(_), None) => false,
         };

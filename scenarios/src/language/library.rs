@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroI32;
 
-use dayshift_engine::{SmolStr, Value};
+use chrono::{NaiveDate, NaiveDateTime};
+use dayshift_engine::{SimTime, SmolStr, Value};
 use regex::RegexBuilder;
 use starlark::environment::GlobalsBuilder;
 use starlark::eval::{Arguments, Evaluator};
@@ -132,16 +133,39 @@ pub(super) fn onstage(builder: &mut GlobalsBuilder) {
         Ok(words.items.iter().any(|word| text.contains(&word.to_lowercase())))
     }
 
-    /// Returns the seconds from the RFC 3339 time `from` to `to`, negative if `to` is earlier.
-    fn seconds_between(
-        #[starlark(require = pos)] from: &str,
-        #[starlark(require = pos)] to: &str,
-    ) -> starlark::Result<f64> {
-        let read = |text: &str| {
-            let time = text.parse::<dayshift_engine::SimTime>();
-            time.map_err(|_| refuse(format!("'{text}' is no RFC 3339 time with an offset")))
-        };
-        Ok((read(to)?.as_millis().saturating_sub(read(from)?.as_millis())) as f64 / 1000.0)
+    /// Returns whether `text` holds any of `words` as whole words, whatever the case: no letter or digit stands right before or behind it.
+    /// `None` mentions nothing.
+    fn mentions(
+        #[starlark(require = pos)] text: StarValue<'_>,
+        #[starlark(require = pos)] words: UnpackListOrTuple<String>,
+    ) -> starlark::Result<bool> {
+        let text = text.unpack_str().unwrap_or_default().to_lowercase();
+        Ok(words.items.iter().any(|word| has_word(&text, &word.to_lowercase())))
+    }
+
+    /// Returns the seconds from the RFC 3339 time `from` to `to`, negative if `to` is earlier; `None` where one of them is a date, a time
+    /// without an offset, or `None`.
+    fn seconds_between<'v>(
+        #[starlark(require = pos)] from: StarValue<'v>,
+        #[starlark(require = pos)] to: StarValue<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<StarValue<'v>> {
+        let (Time::At(from), Time::At(to)) = (time_of(from)?, time_of(to)?) else { return Ok(StarValue::new_none()) };
+        let millis = to.as_millis().saturating_sub(from.as_millis());
+        Ok(eval.heap().alloc(millis as f64 / 1000.0))
+    }
+
+    /// Returns whether two times are the same: the same moment, whatever their offsets; or the same date, or the same time without an
+    /// offset. A date is never a moment, and `None` is no time.
+    fn same_time(
+        #[starlark(require = pos)] one: StarValue<'_>,
+        #[starlark(require = pos)] other: StarValue<'_>,
+    ) -> starlark::Result<bool> {
+        Ok(match (time_of(one)?, time_of(other)?) {
+            (Time::At(one), Time::At(other)) => one == other,
+            (Time::Wall(one), Time::Wall(other)) => one == other,
+            (Time::At(_) | Time::Wall(_) | Time::Never, _) => false,
+        })
     }
 
     /// Says nothing: a check has no output but its level.
@@ -265,6 +289,44 @@ pub(super) fn bounded(builder: &mut GlobalsBuilder) {
         }
         method("format", &given, args, eval)
     }
+}
+
+/// What a script can mean by a time.
+enum Time {
+    /// A moment.
+    At(SimTime),
+    /// A date, or a time on whatever wall.
+    Wall(NaiveDateTime),
+    /// `None`.
+    Never,
+}
+
+/// Reads a time as calendars and other services give it.
+fn time_of(value: StarValue<'_>) -> starlark::Result<Time> {
+    if value.is_none() {
+        return Ok(Time::Never);
+    }
+    let bad = || refuse(format!("{} is no time; give RFC 3339, such as 2026-03-16T09:00:00+01:00", value.to_repr()));
+    let text = value.unpack_str().ok_or_else(bad)?;
+    if let Ok(time) = text.parse::<SimTime>() {
+        return Ok(Time::At(time));
+    }
+    let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().and_then(|date| date.and_hms_opt(0, 0, 0));
+    let wall = || {
+        ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M"]
+            .iter()
+            .find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())
+    };
+    date.or_else(wall).map(Time::Wall).ok_or_else(bad)
+}
+
+/// Returns whether `word` stands in `text` without a letter or digit right before or behind it.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_free = |character: Option<char>| character.is_none_or(|character| !character.is_alphanumeric());
+    !word.is_empty()
+        && text.match_indices(word).any(|(at, found)| {
+            is_free(text[..at].chars().next_back()) && is_free(text[at + found.len()..].chars().next())
+        })
 }
 
 /// Calls the method `name` of the first of `given` with the others.

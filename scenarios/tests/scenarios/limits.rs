@@ -14,7 +14,7 @@ fn episode(scenario: &Scenario<Toy>) -> Episode<Toy> {
 }
 
 /// Returns what the first check gives when its body is `body`.
-fn level(body: &str) -> Result<f64, String> {
+pub(crate) fn level(body: &str) -> Result<f64, String> {
     let text = CHECKS.replace("    return kv.get(\"total\") == 42\n", body);
     let scenario = load(&[("checks.star", &text)]).map_err(|problems| problems[0].to_string())?;
     let episode = episode(&scenario);

@@ -4,3 +4,4 @@ mod faults;
 mod limits;
 mod playing;
 mod toy;
+mod words;

@@ -115,7 +115,9 @@ impl ChatState {
                 })?;
                 let name = match name.split_once('+') {
                     Some((one, two)) => conversation_name(one, two),
-                    None => SmolStr::from(name),
+                    None if name.starts_with('#') => SmolStr::from(name),
+                    // Tools call a channel by its bare name.
+                    None => SmolStr::from(format!("#{name}")),
                 };
                 if !self.conversations.contains(looking.frame, &name) {
                     return Ok(Value::Null);

@@ -125,8 +125,11 @@ fn a_channel_opened_again_has_other_members_and_the_same_messages() {
     open(&mut bench, "team", &["Ben"]).expect("changed");
     assert_eq!(bench.written_keys(), ["chat:#team", "chat:*"]);
     assert_eq!(code(bench.call("chat.history", map! { "channel" => "team" })), "chat/not-a-member");
-    let messages = bench.ask("messages", map! { "conversation" => "#team" }).expect("answered");
-    assert_eq!(messages.as_list().map(<[Value]>::len), Some(1));
+    for name in ["#team", "team"] {
+        let messages = bench.ask("messages", map! { "conversation" => name }).expect("answered");
+        assert_eq!(messages.as_list().map(<[Value]>::len), Some(1), "{name}");
+    }
+    assert_eq!(bench.ask("messages", map! { "conversation" => "none" }), Ok(Value::Null));
 }
 
 #[test]
