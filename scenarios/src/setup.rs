@@ -1,5 +1,8 @@
 //! The initial world: the files below `world/` become backstage calls, in one order that depends on the package alone.
 
+mod calendars;
+mod knowledge;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -106,47 +109,6 @@ impl Setup<'_> {
             let folder = folders.join("/");
             let arguments = map! { "address" => *address, "folder" => folder, "blob" => blob(bytes) };
             self.calls.push(SetupCall { file: path.clone(), call: ToolCall::new("mail.import", arguments) });
-        }
-    }
-
-    /// A calendar is called like its file. One that is called like a person is that person's, any other the agent's.
-    fn calendars(&mut self, manifest: &Manifest<'_>) {
-        for (path, bytes) in self.package.below("world/calendars/") {
-            let name = path.strip_prefix("world/calendars/").and_then(|name| name.strip_suffix(".ics"));
-            let Some(name) = name.filter(|name| !name.contains('/')) else {
-                self.refuse(
-                    "scenario/bad-calendar",
-                    path,
-                    "a calendar is a .ics file",
-                    "put it at world/calendars/NAME.ics",
-                );
-                continue;
-            };
-            let owner = manifest.people.iter().find(|person| person.name == name).unwrap_or(&manifest.agent);
-            let arguments = map! { "calendar" => name, "blob" => blob(bytes), "owner" => owner.address.clone() };
-            self.push(path, "calendar.import", arguments);
-        }
-    }
-
-    /// Pages come before databases, and definitions before rows, so that relations resolve.
-    fn knowledge(&mut self) {
-        let mut rows = Vec::new();
-        let files: Vec<_> = self.package.below("world/knowledge/").collect();
-        for (path, bytes) in files.iter().filter(|(path, _)| path.ends_with(".md")) {
-            let below = path.strip_prefix("world/knowledge/").unwrap_or(path);
-            self.push(path, "knowledge.import_page", map! { "path" => below, "blob" => blob(bytes) });
-        }
-        for (path, bytes) in files.into_iter().filter(|(path, _)| !path.ends_with(".md")) {
-            let Some((stem, node)) = self.yaml(path, bytes, "world/knowledge/") else { continue };
-            let Value::Map(mut definition) = node.to_value() else { continue };
-            let title = definition.entry("title".into()).or_insert_with(|| stem.into()).clone();
-            if let Some(found) = definition.remove("rows").filter(|rows| *rows != Value::Null) {
-                rows.push((path.clone(), map! { "database" => title, "rows" => found }));
-            }
-            self.push(path, "knowledge.define", map! { "database" => Value::Map(definition) });
-        }
-        for (path, arguments) in rows {
-            self.push(&path, "knowledge.import_rows", arguments);
         }
     }
 

@@ -84,19 +84,36 @@ pub(super) fn create(scene: &Scene<'_>, call: &ToolCall, context: &Context<'_>) 
     create_with(scene, call, call.text("title"), call.text("markdown"), context)
 }
 
-/// Decides `knowledge.import_page`: the title is the first heading of the Markdown, if it opens with one, or the file's name.
+/// Decides `knowledge.import_page`: the title is the first heading of the Markdown, if it opens with one, or the file's name. Front matter is
+/// the business of whoever reads the file, and no content.
 pub(super) fn import(scene: &Scene<'_>, call: &ToolCall, context: &Context<'_>) -> Decided {
     let text = blob_text(call.text("blob"), context)?;
+    let text = without_front_matter(&text);
     let name = call.optional_text("path").unwrap_or_default();
     let name = name.rsplit('/').next().unwrap_or_default();
     let name = name.strip_suffix(".md").unwrap_or(name);
     let heading = text.trim_start().strip_prefix("# ").map(|rest| rest.split_once('\n').unwrap_or((rest, "")));
     let (title, body) = match (call.optional_text("title"), heading) {
-        (Some(title), _) => (title, text.as_str()),
+        (Some(title), _) => (title, text),
         (None, Some((title, body))) => (title, body),
-        (None, None) => (name, text.as_str()),
+        (None, None) => (name, text),
     };
     create_with(scene, call, title.trim(), body, context)
+}
+
+/// Returns `text` without what stands between a first line `---` and the next one, if there are two.
+fn without_front_matter(text: &str) -> &str {
+    let mut lines = text.split_inclusive('\n');
+    let is_mark = |line: &str| line.trim_end_matches(['\r', '\n']) == "---";
+    let Some(first) = lines.next().filter(|line| is_mark(line)) else { return text };
+    let mut at = first.len();
+    for line in lines {
+        at += line.len();
+        if is_mark(line) {
+            return &text[at..];
+        }
+    }
+    text
 }
 
 fn create_with(scene: &Scene<'_>, call: &ToolCall, title: &str, markdown: &str, context: &Context<'_>) -> Decided {
