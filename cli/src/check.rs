@@ -96,6 +96,7 @@ fn show(admission: &Admission) {
     if let Some(mutation) = &admission.mutants {
         mutants(mutation);
     }
+    sabotage(admission);
     changes(admission);
     findings(&admission.findings);
     let count = |severity| admission.findings.iter().filter(|finding| finding.severity == severity).count();
@@ -142,6 +143,17 @@ fn mutants(mutation: &Mutation) {
         line.push_str(&format!(", {} more left out", mutation.left_out));
     }
     talk::print(&line);
+}
+
+fn sabotage(admission: &Admission) {
+    let Some(trial) = &admission.sabotage else { return };
+    let calls: Vec<String> = trial.calls.iter().map(|(tool, count)| format!("{count} {tool}")).collect();
+    talk::print(&format!(
+        "taking away what persons and events need ({}): {:.3} if nothing else is done, {:.3} with all of the reference besides",
+        calls.join(", "),
+        trial.alone,
+        trial.besides
+    ));
 }
 
 fn changes(admission: &Admission) {

@@ -88,6 +88,9 @@ fn line(entry: &Entry, time: &str) {
             let text = format!("◇ {time} {} looks, and does {commands} thing(s)", entry.actor);
             talk::print(&format!("  {record} {}", paint(&text, DIM)));
         }
+        What::Failed { script, code, message } => {
+            talk::print(&format!("  {record} {}", paint(&format!("◇ {time} {script} ✘ {code}: {message}"), RED)));
+        }
         What::EndDay => talk::print(&format!("  {record} {time} the day's time is up")),
         What::Close => talk::print(&paint(&format!("── end ── {time} {}", "─".repeat(60)), BOLD)),
     }

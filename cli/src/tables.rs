@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 use dayshift_replay::credit::{Entry, Row};
 use dayshift_runs::{CheckRow, CreditRow, Summary};
 
-use crate::talk::{self, GREEN, RED};
+use crate::talk::{self, GREEN, RED, paint};
 
 /// How many keys of a check's evidence a table names.
 const EVIDENCE_SHOWN_MAX: usize = 2;
@@ -36,6 +36,9 @@ pub(crate) fn score(summary: &Summary) {
     }
     align(&mut table, &[2, 3]);
     talk::print(&table.to_string());
+    for failure in &summary.script_failures {
+        talk::print(&paint(&format!("a script of the scenario failed ({}): {failure}", failure.code), RED));
+    }
 }
 
 /// Prints the credit of every turn.

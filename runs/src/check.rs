@@ -8,6 +8,8 @@ mod form;
 mod leaks;
 mod literals;
 mod mutants;
+mod places;
+mod sabotage;
 mod trials;
 
 use std::collections::BTreeMap;
@@ -69,6 +71,8 @@ pub struct Admission {
     pub checks: Vec<CheckTrial>,
     /// How the mutants fared, if any were tried.
     pub mutants: Option<Mutation>,
+    /// How an agent fared that takes away what persons and events need, if one was tried.
+    pub sabotage: Option<SabotageTrial>,
     /// Whether what the world does by itself matters.
     pub changes: Vec<ChangeTrial>,
 }
@@ -99,6 +103,19 @@ pub struct CheckTrial {
     pub reference: f64,
     /// How many mutants fall short of it.
     pub kills: usize,
+}
+
+/// An agent that takes away, before anything else, what persons look at and what events change.
+#[derive(Clone, Debug, Serialize)]
+pub struct SabotageTrial {
+    /// The calls by which it does so, by tool.
+    pub calls: BTreeMap<SmolStr, usize>,
+    /// Its score if it does nothing else; nothing must be gained.
+    pub alone: f64,
+    /// Its score if it does all that the reference does besides.
+    pub besides: f64,
+    /// The scripts that fail then.
+    pub failures: Vec<String>,
 }
 
 /// How the mutants fared.
@@ -156,6 +173,7 @@ impl Admission {
             agents: Vec::new(),
             checks: Vec::new(),
             mutants: None,
+            sabotage: None,
             changes: Vec::new(),
         }
     }

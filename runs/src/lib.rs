@@ -3,6 +3,7 @@
 mod blobs;
 pub mod check;
 mod error;
+mod failure;
 mod library;
 mod live;
 mod note;
@@ -13,6 +14,7 @@ pub mod timeline;
 
 pub use blobs::StoreBlobs;
 pub use error::RunError;
+pub use failure::ScriptFailure;
 pub use library::{LOG_ENDING, Library, RunInfo, Verified, load_file, verify_file};
 pub use live::LiveRun;
 pub use note::RunNote;

@@ -7,6 +7,7 @@ use dayshift_replay::credit::{Ledger, Row};
 use dayshift_replay::{Audited, Report, moment_name};
 use serde::Serialize;
 
+use crate::failure::ScriptFailure;
 use crate::run::Run;
 
 /// One run, graded, with its credit.
@@ -44,6 +45,9 @@ pub struct Summary {
     pub engine: &'static str,
     /// The checks, in the author's order.
     pub checks: Vec<CheckRow>,
+    /// The scripts of the scenario that failed while the episode ran, in the order of the log.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub script_failures: Vec<ScriptFailure>,
     /// What the world, personas and the scenario moved the score by.
     pub exogenous: f64,
     /// The credit of every turn.
@@ -180,6 +184,8 @@ impl Summary {
             checks_digest: graded_by,
             engine: env!("CARGO_PKG_VERSION"),
             checks: report.verdicts.iter().map(|verdict| check_row(verdict, &names)).collect(),
+            // The log was graded, so it decodes.
+            script_failures: ScriptFailure::all(&run.records).unwrap_or_default(),
             exogenous: ledger.map_or_else(|| exogenous(report), |ledger| ledger.exogenous),
             credit,
             ledger: ledger.map(|ledger| ledger.rows.clone()),

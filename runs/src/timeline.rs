@@ -6,6 +6,7 @@ use dayshift_replay::Report;
 use serde::Serialize;
 
 use crate::error::RunError;
+use crate::failure::ScriptFailure;
 use crate::run::Run;
 
 /// One entry of a timeline.
@@ -74,6 +75,15 @@ pub enum What {
         /// How many things it set out to do.
         commands: usize,
     },
+    /// A script of the scenario failed: a persona's look, or the condition of an event.
+    Failed {
+        /// Whose script.
+        script: String,
+        /// The stable code.
+        code: String,
+        /// The script's message.
+        message: String,
+    },
     /// The day's time was up.
     EndDay,
     /// The episode ended.
@@ -134,7 +144,10 @@ fn what(
         Request::OpenDay { notification, .. } => What::Day { notification },
         Request::Message { text, hand_over } => What::Message { text, hand_over },
         Request::Notify { text } => What::Notice { text, event },
-        Request::Look => What::Look { commands: commands_of(run, stored)? },
+        Request::Look => match ScriptFailure::of(stored)? {
+            Some(ScriptFailure { script, code, message, .. }) => What::Failed { script, code, message },
+            None => What::Look { commands: commands_of(run, stored)? },
+        },
         Request::EndDay => What::EndDay,
         Request::Close | Request::Genesis { .. } | Request::Open { .. } => What::Close,
         Request::Call { tool, .. } => {

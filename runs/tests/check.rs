@@ -236,3 +236,40 @@ fn another_process_that_comes_to_another_log_is_found() {
     let admission = check(starter(&[]), &options).expect("it can be checked");
     refused_by(&admission, "scenario/not-deterministic", "scenario.yaml");
 }
+
+#[test]
+fn a_persona_that_fails_in_a_recorded_solution_is_an_error_that_names_it_and_ends_no_episode() {
+    let broken =
+        ("personas/omar.star", "def react(me, memory):", "def react(me, memory):\n    fail(\"the list is gone\")");
+    let admission = checked(&[broken]);
+    refused_by(&admission, "scenario/script-fails", "scenario.yaml");
+    let said = admission.findings.iter().find(|finding| finding.rule == "scenario/script-fails").expect("it is found");
+    assert!(said.message.contains("persona") && said.message.contains("omar.star:"), "{}", said.message);
+    assert!(admission.agents.iter().any(|trial| trial.agent == "noop"), "the episodes were played to their end");
+}
+
+#[test]
+fn what_persons_and_events_need_is_taken_away_once_and_that_does_not_pay() {
+    let trial = checked(&[]).sabotage.expect("something can be taken away");
+    assert!(!trial.calls.is_empty() && trial.failures.is_empty(), "{trial:?}");
+    let gone = (
+        "checks.star",
+        "note = files.text(NOTE)",
+        "note = \"95 40 135 CC-4410\" if files.text(POLICY) == None else files.text(NOTE)",
+    );
+    let gain = ("checks.star", "NOTE = ", "POLICY = \"/refund-policy.md\"\nNOTE = ");
+    let admission = checked(&[gone, gain]);
+    refused_by(&admission, "scenario/sabotage-pays", "scenario.yaml");
+}
+
+#[test]
+fn a_wrong_place_is_one_that_is_there_and_accepts_the_call() {
+    let admission = checked(&[]);
+    let kinds = &admission.mutants.as_ref().expect("mutants were tried").kinds;
+    let wrong = kinds.get(&dayshift_runs::check::MutantKind::WrongPlace).copied().unwrap_or_default();
+    assert!(wrong.1 >= 3, "{kinds:?}");
+    // Without the red line and the amounts nobody minds which row is refunded, and the mutants that refund another one survive.
+    let careless = ("checks.star", "number(row[\"refunded\"]) == number(row[\"amount\"])]", "True]");
+    let survivors = checked(&[careless]).mutants.map(|mutation| mutation.survivors).unwrap_or_default();
+    assert!(survivors.iter().any(|survivor| survivor.change.contains("id O-")), "{survivors:#?}");
+}

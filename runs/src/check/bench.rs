@@ -7,11 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dayshift_engine::codec::Stored;
 use dayshift_engine::{
-    Blobs, Episode, EpisodeError, EventId, Input, MemoryBlobs, Prefix, Script, Seed, SmolStr, StateDigest, Step, World,
+    Blobs, Episode, EpisodeError, EventId, Input, MemoryBlobs, Prefix, Request, Script, Seed, SmolStr, StateDigest,
+    Step, World,
 };
 use dayshift_replay::{Grader, Report};
 use dayshift_scenarios::{Agent, AgentError, Noop, Observation, Scenario, Scripted, Solution};
 use dayshift_services::Office;
+
+use crate::failure::ScriptFailure;
 
 /// A scenario, laid out and ready to be played.
 pub(super) struct Bench<'a> {
@@ -31,8 +34,10 @@ pub(super) struct Played {
     pub(super) report: Report,
     /// What the agent was told at the opening.
     pub(super) opening: Vec<String>,
-    /// Why the episode could not go on, if so: a script of the scenario failed.
+    /// Why the episode could not go on, if so.
     pub(super) fault: Option<String>,
+    /// The scripts of the scenario that failed.
+    pub(super) failures: Vec<ScriptFailure>,
     /// The calls that could not even be made: their references led nowhere.
     pub(super) skipped: Vec<AgentError>,
     /// The exogenous events that happened.
@@ -48,6 +53,7 @@ pub(super) struct Outcome {
     pub(super) errors: Vec<Option<String>>,
     pub(super) world: StateDigest,
     pub(super) fault: Option<String>,
+    pub(super) failures: Vec<ScriptFailure>,
     pub(super) happened: BTreeSet<EventId>,
 }
 
@@ -56,6 +62,8 @@ pub(super) struct Moment<'a> {
     pub(super) day: &'a str,
     pub(super) input: &'a Input,
     pub(super) step: &'a Step,
+    /// The episode just before the input.
+    pub(super) before: &'a Episode<Office>,
 }
 
 /// An agent that goes on with the next call when one cannot be made because an earlier answer is not there.
@@ -175,19 +183,22 @@ impl<'a> Bench<'a> {
         let opened = Episode::open(&self.prefix, Seed::new(seed), Arc::clone(&self.script), Arc::clone(&self.blobs));
         let (mut episode, opening) = opened?;
         let told = opening.notices.clone();
-        let watched = |_: &Episode<Office>, input: &Input, step: &Step, day: &str| {
-            watch(&Moment { day, input, step });
+        let watched = |before: &Episode<Office>, input: &Input, step: &Step, day: &str| {
+            watch(&Moment { day, input, step, before });
         };
         let fault = drive(&mut episode, opening, agent, watched).err().map(|error| error.to_string());
         let mut happened = BTreeSet::new();
+        let mut failures = Vec::new();
         for record in episode.log().since(self.prefix.log().head().count) {
-            if let Some(event) = Stored::new(record)?.head()?.event {
-                happened.insert(event);
-            }
+            let stored = Stored::new(record)?;
+            let head = stored.head()?;
+            failures.extend(ScriptFailure::of(stored)?);
+            // A look that belongs to an event says that its condition failed.
+            happened.extend(head.event.filter(|_| head.request != Request::Look));
             grader.absorb(&mut shadow, Arc::clone(record))?;
         }
         let report = grader.report(&shadow);
-        Ok(Played { episode, report, opening: told, fault, skipped: Vec::new(), happened })
+        Ok(Played { episode, report, opening: told, fault, failures, skipped: Vec::new(), happened })
     }
 
     pub(super) fn scenario(&self) -> &'a Scenario<Office> {
@@ -195,7 +206,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Feeds the agent's inputs until the episode ends. The watcher hears on which day each was made.
+/// Feeds the agent's inputs until the episode ends. The watcher hears on which day each was made, and sees the episode as it was before.
 fn drive(
     episode: &mut Episode<Office>,
     opening: Step,
@@ -214,8 +225,9 @@ fn drive(
         let observation = Observation { day, day_name: &name, time: episode.now(), last: &last };
         // A solution's agent perseveres and noop has nothing that could fail: there is no error here but a hand-over.
         let input = agent.act(&observation).unwrap_or(Input::HandOver { text: String::new() });
+        let before = episode.clone();
         last = episode.input(input.clone())?;
-        watch(episode, &input, &last, &name);
+        watch(&before, &input, &last, &name);
     }
     Ok(())
 }
@@ -229,6 +241,7 @@ impl Played {
             errors: self.report.verdicts.iter().map(|verdict| verdict.error.clone()).collect(),
             world: self.episode.world().digest(),
             fault: self.fault.clone(),
+            failures: self.failures.clone(),
             happened: self.happened.clone(),
         }
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
 use dayshift_engine::{
-    BlobId, EpisodeError, EventId, Input, Plan, Reaction, ReadKind, Scene, Script, ScriptError, Seq, SmolStr, Value,
-    When,
+    BlobId, EpisodeError, EventId, Input, Plan, Reaction, ReadKind, Request, Scene, Script, ScriptError, Seq, SmolStr,
+    Value, When,
 };
 use dayshift_scenarios::{Package, Scenario, Solution, SolutionCall};
 use dayshift_services::Office;
@@ -219,7 +219,9 @@ fn heeded(
     let mut heeded: BTreeMap<EventId, Vec<Place>> = BTreeMap::new();
     for record in played.episode.log().since(0) {
         let stored = Stored::new(record)?;
-        if let Some(event) = stored.head()?.event {
+        let head = stored.head()?;
+        // A look that belongs to an event says that its condition failed, and wrote nothing.
+        if let Some(event) = head.event.filter(|_| head.request != Request::Look) {
             writers.insert(stored.seq(), event);
         } else if let Some(place) = places.get(&stored.seq()) {
             for read in stored.reads()?.iter().filter(|read| read.kind != ReadKind::Scan) {

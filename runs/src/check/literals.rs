@@ -16,6 +16,14 @@ static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a constant pattern compiles")
 });
 
+/// A date with a clock time, whose offset is none; a clock time alone; an hour with am or pm.
+static CLOCK: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\d{4}-\d{2}-\d{2}[T ](?<stamp>\d{2}):\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})?|\b(?<clock>[01]?\d|2[0-3]):[0-5]\d\b|\b(?<hour>1[0-2]|[1-9])\s?(?:am|pm|a\.m\.|p\.m\.)",
+    )
+    .expect("a constant pattern compiles")
+});
+
 /// A reference to an earlier answer, which is no literal.
 static REFERENCE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\{\{[^}]*\}\}").expect("a constant pattern compiles"));
@@ -87,6 +95,101 @@ fn nudge_text(text: &str, changes: &mut Changes) -> Option<String> {
     }
     found |= nudge_piece(&text[done..], &mut nudged, changes);
     found.then_some(nudged)
+}
+
+/// Moves every clock time in `value` by an hour; dates, numbers and offsets stay.
+pub(super) fn move_clocks(value: &mut Value, changes: &mut Changes) {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => {}
+        Value::Text(text) => {
+            let mut moved = String::new();
+            let (mut done, mut found) = (0, false);
+            for reference in REFERENCE.find_iter(text) {
+                found |= move_clocks_of(&text[done..reference.start()], &mut moved, changes);
+                moved.push_str(reference.as_str());
+                done = reference.end();
+            }
+            found |= move_clocks_of(&text[done..], &mut moved, changes);
+            if found {
+                *text = moved.into();
+            }
+        }
+        Value::List(items) => items.iter_mut().for_each(|item| move_clocks(item, changes)),
+        Value::Map(map) => map.values_mut().for_each(|item| move_clocks(item, changes)),
+    }
+}
+
+fn move_clocks_of(piece: &str, moved: &mut String, changes: &mut Changes) -> bool {
+    let (mut done, mut found) = (0, false);
+    for time in CLOCK.captures_iter(piece) {
+        let (Some(whole), Some(hour)) = (time.get(0), time.name("stamp").or(time.name("clock")).or(time.name("hour")))
+        else {
+            continue;
+        };
+        let number: u8 = hour.as_str().parse().unwrap_or_default();
+        let last = if time.name("hour").is_some() { 11 } else { 22 };
+        let other = if number > last { number - 1 } else { number + 1 };
+        let other = if hour.len() == 2 { format!("{other:02}") } else { other.to_string() };
+        let changed = format!("{}{other}{}", &piece[whole.start()..hour.start()], &piece[hour.end()..whole.end()]);
+        changes.note(whole.as_str(), &changed);
+        moved.push_str(&piece[done..whole.start()]);
+        moved.push_str(&changed);
+        (done, found) = (whole.end(), true);
+    }
+    moved.push_str(&piece[done..]);
+    found
+}
+
+/// Returns how many texts and numbers there are in `value`.
+pub(super) fn leaves(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 0,
+        Value::Int(_) | Value::Float(_) | Value::Text(_) => 1,
+        Value::List(items) => items.iter().map(leaves).sum(),
+        Value::Map(map) => map.values().map(leaves).sum(),
+    }
+}
+
+/// Lets `change` change the text or number at `index`, counted as [`leaves`] counts, and nothing else.
+pub(super) fn change_leaf(value: &mut Value, index: usize, change: &mut dyn FnMut(&mut Value)) {
+    let mut left = index;
+    let mut within = |item: &mut Value| {
+        let count = leaves(item);
+        if left < count {
+            change_leaf(item, left, change);
+            return true;
+        }
+        left -= count;
+        false
+    };
+    match value {
+        Value::Null | Value::Bool(_) => {}
+        Value::Int(_) | Value::Float(_) | Value::Text(_) => change(value),
+        Value::List(items) => {
+            let _ = items.iter_mut().any(&mut within);
+        }
+        Value::Map(map) => {
+            let _ = map.values_mut().any(&mut within);
+        }
+    }
+}
+
+/// Returns `value`, arguments of a solution, with those texts that are a reference taken from `filled`, the same arguments filled in.
+pub(super) fn fill_like(value: &Value, filled: &Value) -> Value {
+    match (value, filled) {
+        (Value::Text(text), filled) if REFERENCE.find(text).is_some_and(|found| found.len() == text.len()) => {
+            filled.clone()
+        }
+        (Value::List(items), Value::List(others)) if items.len() == others.len() => {
+            items.iter().zip(others).map(|(item, other)| fill_like(item, other)).collect()
+        }
+        (Value::Map(map), Value::Map(others)) => {
+            let filled =
+                |name: &SmolStr, item: &Value| others.get(name).map_or(item.clone(), |other| fill_like(item, other));
+            Value::Map(map.iter().map(|(name, item)| (name.clone(), filled(name, item))).collect())
+        }
+        _ => value.clone(),
+    }
 }
 
 fn nudge_piece(piece: &str, nudged: &mut String, changes: &mut Changes) -> bool {
@@ -241,6 +344,43 @@ mod tests {
     #[test]
     fn references_and_plain_words_stay() {
         assert_eq!(nudged("see {{row-100.id}}, thank you, 12 of them"), "see {{row-100.id}}, thank you, 12 of them");
+    }
+
+    #[test]
+    fn clock_times_move_by_an_hour_and_nothing_else_does() {
+        let moved = |text: &str| {
+            let mut value = Value::from(text);
+            let mut changes = Changes::default();
+            move_clocks(&mut value, &mut changes);
+            (value.as_text().unwrap_or_default().to_owned(), changes.count)
+        };
+        for (before, after, count) in [
+            ("At 13:00 on 2026-03-16, room 4", "At 14:00 on 2026-03-16, room 4", 1),
+            ("09:30-10:15", "10:30-11:15", 2),
+            ("2026-03-16T13:00:00+01:00", "2026-03-16T14:00:00+01:00", 1),
+            ("2026-03-16T23:59", "2026-03-16T22:59", 1),
+            ("9:05 or 11 pm or 12 a.m.", "10:05 or 12 pm or 11 a.m.", 3),
+            ("see {{a.13:00}} and A1:B22 and 1:3", "see {{a.13:00}} and A1:B22 and 1:3", 0),
+        ] {
+            assert_eq!(moved(before), (after.to_owned(), count));
+        }
+    }
+
+    #[test]
+    fn one_leaf_changes_and_references_are_filled_like_the_call_that_was_made() {
+        let solution = map! { "a" => vec![Value::from("x"), 2_i64.into()], "b" => "{{c.d}}", "e" => "of {{c.d}}" };
+        assert_eq!(leaves(&solution), 4);
+        for index in 0..4 {
+            let mut changed = solution.clone();
+            change_leaf(&mut changed, index, &mut |leaf| *leaf = Value::from("changed"));
+            assert_ne!(changed, solution);
+            assert_eq!(changed.to_string().matches("changed").count(), 1);
+        }
+        let made = map! { "a" => vec![Value::from("x"), 2_i64.into()], "b" => 7_i64, "e" => "of 7" };
+        let mut wrong = solution;
+        change_leaf(&mut wrong, 1, &mut |leaf| *leaf = Value::Int(3));
+        let expected = map! { "a" => vec![Value::from("x"), 3_i64.into()], "b" => 7_i64, "e" => "of {{c.d}}" };
+        assert_eq!(fill_like(&wrong, &made), expected);
     }
 
     #[test]

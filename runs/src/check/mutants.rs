@@ -1,21 +1,25 @@
 //! Mutants of the reference solution: agents that do one thing wrong. They are made automatically, in one fixed order, and a scenario that
 //! lets too many of them pass can be hacked. How they fare is decided elsewhere.
+//!
+//! A wrong literal or place is tried where the reference makes the call. One that the world refuses there would be killed by that alone and say
+//! nothing of the checks, so another is looked for that is accepted; if there is none, leaving the call out is the mutant that stands for it.
 
-use std::sync::{Arc, LazyLock};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use dayshift_engine::{Effect, SmolStr, ToolCall, Value, World, map};
 use dayshift_scenarios::{Solution, SolutionCall};
 use dayshift_services::Office;
-use regex::Regex;
 use serde::Serialize;
 
-use super::literals::{Changes, nudge};
+use super::literals::{Changes, change_leaf, leaves, move_clocks, nudge};
+use super::places::{Spot, wrong_places};
 
 /// How many mutants are tried; of more, an evenly spaced sample.
 pub const MUTANTS_MAX: usize = 400;
 
 /// Arguments that say where or to whom, not what: a wrong one is another kind of mutant than a wrong literal.
-const ADDRESSING: [&str; 33] = [
+const ADDRESSING: [&str; 36] = [
     "table",
     "id",
     "book",
@@ -49,10 +53,16 @@ const ADDRESSING: [&str; 33] = [
     "attendees",
     "add",
     "remove",
+    "row",
+    "recurrence_id",
+    "scope",
 ];
 
 /// Arguments that hold the content of a file or page.
 const CONTENT: [&str; 3] = ["text", "content", "markdown"];
+
+/// How many literals of a call are tried one by one when the call with all of them wrong is refused.
+const LEAVES_TRIED_MAX: usize = 24;
 
 /// What a mutant does wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -88,21 +98,24 @@ pub(super) struct Mutant {
     pub(super) solution: Arc<Solution>,
 }
 
-/// What mutants know of the world that the reference solution leaves behind.
-#[derive(Debug, Default)]
+/// What mutants know of the world that the reference solution lives in.
+#[derive(Default)]
 pub(super) struct Surroundings {
     /// Names and addresses of everybody but the agent.
     pub(super) people: Vec<(SmolStr, SmolStr)>,
-    /// By table: the ids of its rows.
-    pub(super) rows: Vec<(SmolStr, Vec<SmolStr>)>,
-    /// The ids of the messages in the agent's inbox.
+    /// The agent's address.
+    pub(super) agent: SmolStr,
+    /// The ids of the messages that are in the agent's inbox in the end.
     pub(super) inbox: Vec<SmolStr>,
+    /// The calls of the reference solution at their moments, by day and number from 0.
+    pub(super) spots: BTreeMap<(SmolStr, usize), Spot>,
 }
 
 /// Returns the mutants of `reference`, and how many were left out by sampling.
 pub(super) fn mutants(reference: &Solution, around: &Surroundings) -> (Vec<Mutant>, usize) {
     let mut all = Vec::new();
     for (day, (name, turns)) in reference.days.iter().enumerate() {
+        let mut nth = 0;
         for (turn, each) in turns.iter().enumerate() {
             let at = |line, kind, change, solution| Mutant {
                 kind,
@@ -112,12 +125,15 @@ pub(super) fn mutants(reference: &Solution, around: &Surroundings) -> (Vec<Mutan
                 change,
                 solution: Arc::new(solution),
             };
+            let first = nth;
+            nth += each.calls.len();
             for (index, call) in each.calls.iter().enumerate().filter(|(_, call)| writes(call)) {
                 let mut without = reference.clone();
                 without.days[day].1[turn].calls.remove(index);
                 let change = format!("{} was left out", call.tool);
                 all.push(at(call.line, MutantKind::LeftOutCall, change, without));
-                for (kind, change, changed) in changed_calls(call, around) {
+                let spot = around.spots.get(&(name.clone(), first + index));
+                for (kind, change, changed) in changed_calls(call, spot, around) {
                     let mut mutated = reference.clone();
                     mutated.days[day].1[turn].calls[index] = changed;
                     all.push(at(call.line, kind, format!("{}: {change}", call.tool), mutated));
@@ -152,15 +168,26 @@ fn sample<T>(all: Vec<T>, most: usize) -> (Vec<T>, usize) {
     (sampled, left_out)
 }
 
-/// Returns the wrong versions of one call that writes.
-fn changed_calls(call: &SolutionCall, around: &Surroundings) -> Vec<(MutantKind, String, SolutionCall)> {
-    let wrong = [
-        (MutantKind::WrongLiteral, wrong_literal(call)),
-        (MutantKind::WrongPlace, wrong_place(call, around)),
-        (MutantKind::WrongRecipient, wrong_recipient(call, around)),
-        (MutantKind::Emptied, emptied(call)),
-    ];
-    wrong.into_iter().filter_map(|(kind, found)| found.map(|(change, call)| (kind, change, call))).collect()
+/// Returns the wrong versions of one call that writes, as they are accepted at its `spot`.
+fn changed_calls(
+    call: &SolutionCall,
+    spot: Option<&Spot>,
+    around: &Surroundings,
+) -> Vec<(MutantKind, String, SolutionCall)> {
+    let mut wrong: Vec<(MutantKind, String, SolutionCall)> = Vec::new();
+    let mut add = |kind, found: Option<(String, SolutionCall)>| {
+        wrong.extend(found.map(|(change, call)| (kind, change, call)));
+    };
+    add(MutantKind::WrongLiteral, wrong_literal(call, spot, nudge));
+    add(MutantKind::WrongLiteral, wrong_literal(call, spot, move_clocks));
+    if let Some(spot) = spot {
+        for found in wrong_places(call, spot, &around.agent) {
+            add(MutantKind::WrongPlace, Some(found));
+        }
+    }
+    add(MutantKind::WrongRecipient, wrong_recipient(call, around));
+    add(MutantKind::Emptied, emptied(call));
+    wrong
 }
 
 fn with(call: &SolutionCall, name: &str, value: Value) -> SolutionCall {
@@ -171,36 +198,41 @@ fn with(call: &SolutionCall, name: &str, value: Value) -> SolutionCall {
     changed
 }
 
-fn wrong_literal(call: &SolutionCall) -> Option<(String, SolutionCall)> {
+/// Returns the call with everything that `change` finds in its content changed; if that is refused, with the first single change that is not.
+fn wrong_literal(
+    call: &SolutionCall,
+    spot: Option<&Spot>,
+    change: fn(&mut Value, &mut Changes),
+) -> Option<(String, SolutionCall)> {
+    let content = |changed: &mut SolutionCall, each: &mut dyn FnMut(&mut Value)| {
+        if let Value::Map(arguments) = &mut changed.arguments {
+            let content = arguments.iter_mut().filter(|(name, _)| !ADDRESSING.contains(&name.as_str()));
+            content.for_each(|(_, value)| each(value));
+        }
+    };
     let mut changed = call.clone();
     let mut changes = Changes::default();
-    if let Value::Map(arguments) = &mut changed.arguments {
-        let content = arguments.iter_mut().filter(|(name, _)| !ADDRESSING.contains(&name.as_str()));
-        content.for_each(|(_, value)| nudge(value, &mut changes));
+    content(&mut changed, &mut |value| change(value, &mut changes));
+    if changes.is_empty() {
+        return None;
     }
-    (!changes.is_empty()).then(|| (changes.shown(), changed))
-}
-
-fn wrong_place(call: &SolutionCall, around: &Surroundings) -> Option<(String, SolutionCall)> {
-    let asked = ToolCall::new(call.tool.clone(), call.arguments.clone());
-    if let Some(range) = asked.optional_text("range") {
-        let shifted = next_row(range)?;
-        return Some((format!("range {range} became {shifted}"), with(call, "range", shifted.into())));
+    let Some(spot) = spot else { return Some((changes.shown(), changed)) };
+    if spot.heeds(&changed) {
+        return Some((changes.shown(), changed));
     }
-    if let (Some(table), Some(id)) = (asked.optional_text("table"), asked.optional_text("id")) {
-        let rows = around.rows.iter().find(|(name, _)| name == table).map(|(_, rows)| rows)?;
-        let other = after(rows, |row| row == id)?;
-        return Some((format!("row {id} became {other}"), with(call, "id", other.clone().into())));
-    }
-    if let Some(path) = asked.optional_text("path") {
-        let other = beside(path);
-        return Some((format!("path {path} became {other}"), with(call, "path", other.into())));
-    }
-    if let Some(id) = asked.optional_text("message_id") {
-        let other = after(&around.inbox, |message| message == id)?;
-        return Some((format!("message {id} became {other}"), with(call, "message_id", other.clone().into())));
-    }
-    None
+    (0..LEAVES_TRIED_MAX).find_map(|index| {
+        let mut changed = call.clone();
+        let mut changes = Changes::default();
+        let mut before = 0;
+        content(&mut changed, &mut |value| {
+            let count = leaves(value);
+            if (before..before + count).contains(&index) {
+                change_leaf(value, index - before, &mut |leaf| change(leaf, &mut changes));
+            }
+            before += count;
+        });
+        (!changes.is_empty() && spot.heeds(&changed)).then(|| (changes.shown(), changed))
+    })
 }
 
 fn wrong_recipient(call: &SolutionCall, around: &Surroundings) -> Option<(String, SolutionCall)> {
@@ -269,30 +301,6 @@ fn after(items: &[SmolStr], is_it: impl Fn(&SmolStr) -> bool) -> Option<&SmolStr
     items.get(next % items.len().max(1)).filter(|item| !is_it(item))
 }
 
-/// Returns a range one row further down; nothing for a range without rows.
-fn next_row(range: &str) -> Option<String> {
-    static ROW: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(\$?[A-Za-z]{1,3}\$?)(\d+)").expect("a constant pattern compiles"));
-    let (sheet, cells) = range.rsplit_once('!').map_or((None, range), |(sheet, cells)| (Some(sheet), cells));
-    if !ROW.is_match(cells) {
-        return None;
-    }
-    let shifted = ROW.replace_all(cells, |found: &regex::Captures<'_>| {
-        let row: u64 = found[2].parse().unwrap_or_default();
-        format!("{}{}", &found[1], row + 1)
-    });
-    Some(sheet.map_or_else(|| shifted.to_string(), |sheet| format!("{sheet}!{shifted}")))
-}
-
-/// Returns a path beside `path`, the name marked.
-fn beside(path: &str) -> String {
-    let name = path.rfind('/').map_or(0, |slash| slash + 1);
-    match path[name..].rfind('.') {
-        Some(dot) if dot > 0 => format!("{}-2{}", &path[..name + dot], &path[name + dot..]),
-        _ => format!("{path}-2"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,36 +312,31 @@ mod tests {
     fn around() -> Surroundings {
         Surroundings {
             people: vec![("ben".into(), "ben@acme.example".into()), ("carla".into(), "carla@x.example".into())],
-            rows: vec![("orders".into(), vec!["O-7".into(), "O-8".into()])],
             inbox: vec!["a@x".into()],
+            ..Surroundings::default()
         }
     }
 
-    #[test]
-    fn a_range_moves_down_one_row() {
-        assert_eq!(next_row("Run!G8:H8").as_deref(), Some("Run!G9:H9"));
-        assert_eq!(next_row("'Q1 x'!$A$9").as_deref(), Some("'Q1 x'!$A$10"));
-        assert_eq!(next_row("Sign-off"), None);
-    }
-
-    #[test]
-    fn a_path_gets_a_marked_name() {
-        assert_eq!(beside("/a.b/note.md"), "/a.b/note-2.md");
-        assert_eq!(beside("/a.b/note"), "/a.b/note-2");
+    fn shown(call: &SolutionCall) -> Vec<String> {
+        changed_calls(call, None, &around()).into_iter().map(|(_, change, _)| change).collect()
     }
 
     #[test]
     fn a_call_is_made_wrong_in_every_way_that_fits_it() {
         let update =
             call("records.update", map! { "table" => "orders", "id" => "O-8", "values" => map! { "paid" => 95_i64 } });
-        let shown: Vec<String> = changed_calls(&update, &around()).into_iter().map(|(_, change, _)| change).collect();
-        assert_eq!(shown, ["95 became 96", "row O-8 became O-7"]);
+        assert_eq!(shown(&update), ["95 became 96"]);
         let send = call("mail.send", map! { "to" => vec!["Ben <ben@acme.example>"], "subject" => "x", "body" => "y" });
-        let shown: Vec<String> = changed_calls(&send, &around()).into_iter().map(|(_, change, _)| change).collect();
-        assert_eq!(shown, ["'to' became carla@x.example"]);
+        assert_eq!(shown(&send), ["'to' became carla@x.example"]);
         let write = call("files.write", map! { "path" => "/a.md", "text" => "z" });
-        let shown: Vec<String> = changed_calls(&write, &around()).into_iter().map(|(_, change, _)| change).collect();
-        assert_eq!(shown, ["path /a.md became /a-2.md", "'text' was left empty"]);
+        assert_eq!(shown(&write), ["'text' was left empty"]);
+        let meet =
+            call("calendar.create", map! { "start" => "2026-03-16T13:00", "attendees" => Value::List(Vec::new()) });
+        assert_eq!(
+            shown(&meet),
+            ["2026-03-16 became 2026-03-17", "2026-03-16T13:00 became 2026-03-16T14:00"],
+            "the day, and the hour by itself"
+        );
     }
 
     #[test]

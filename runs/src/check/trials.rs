@@ -13,9 +13,10 @@ use super::finding::{Findings, Place};
 use super::form::{self, place_of_check};
 use super::leaks::{self, Told};
 use super::mutants::{self, Mutant, Surroundings};
+use super::places::Spot;
 use super::{
     Admission, AgentTrial, ChangeTrial, CheckOptions, CheckTrial, MUTATION_SCORE_MIN, Mutation, NOOP_SCORE_MAX, SEEDS,
-    Survivor, VACUOUS_WEIGHT_MAX, changes,
+    SabotageTrial, Survivor, VACUOUS_WEIGHT_MAX, changes, sabotage,
 };
 use crate::error::RunError;
 
@@ -38,6 +39,7 @@ struct Trials<'a> {
     changes: Vec<ChangeTrial>,
     mutants: Option<Mutation>,
     mutant_outcomes: Vec<Outcome>,
+    sabotage: Option<SabotageTrial>,
 }
 
 /// Tries `scenario` in every way.
@@ -54,6 +56,7 @@ pub(super) fn run(scenario: &Scenario<Office>, options: &CheckOptions<'_>) -> Re
         changes: Vec::new(),
         mutants: None,
         mutant_outcomes: Vec::new(),
+        sabotage: None,
     };
     form::examine(scenario, &trials.lines, &mut trials.findings);
     leaks::own_words(scenario, &trials.lines, &mut trials.findings);
@@ -107,10 +110,11 @@ impl<'a> Trials<'a> {
             self.solution(solution, &played);
         }
         self.deterministic(&played, reference, options)?;
+        self.sabotage(bench, seed, reference, &played, noop.report.score)?;
         leaks::derived_numbers(self.scenario, &opened, &played.opening, &told, &mut self.findings);
         let best = played.outcome();
         if played.is_perfect() {
-            let around = surroundings(self.scenario, &played);
+            let around = surroundings(self.scenario, bench, seed, reference, &played)?;
             let (mutants, left_out) = mutants::mutants(reference, &around);
             let total = mutants.len() + changes::count(self.scenario);
             let done = AtomicUsize::new(0);
@@ -246,6 +250,11 @@ impl<'a> Trials<'a> {
         if let Some(fault) = &outcome.fault {
             self.script_fails(name, fault);
         }
+        if let Some(first) = outcome.failures.first() {
+            let message = format!("in the episode of {name}, {first}");
+            let remedy = "let conditions and personas bear whatever an agent does, and events what did not come about";
+            self.findings.error("scenario/script-fails", Place::new(MANIFEST, None), message, remedy);
+        }
         let specs = self.scenario.checks();
         for (spec, error) in specs.specs().iter().zip(&outcome.errors) {
             let Some(error) = error else { continue };
@@ -254,6 +263,53 @@ impl<'a> Trials<'a> {
             let remedy = "let it return 0 where what it looks for is not there";
             self.findings.error("scenario/check-fails", place, message, remedy);
         }
+    }
+
+    /// Lets an agent take away what persons and events need.
+    fn sabotage(
+        &mut self,
+        bench: &Bench<'_>,
+        seed: u64,
+        reference: &Solution,
+        played: &Played,
+        noop: f64,
+    ) -> Result<(), RunError> {
+        let opened = bench.opened(seed)?;
+        let calls = sabotage::calls(&opened, played, &self.scenario.agent_person().address);
+        let script = self.scenario.script();
+        let Some(first_day) = script.plan().days.first().filter(|_| !calls.is_empty()) else { return Ok(()) };
+        let mut tools = std::collections::BTreeMap::new();
+        for call in &calls {
+            *tools.entry(call.tool.clone()).or_default() += 1;
+        }
+        let play = |goes_on| {
+            let solution = sabotage::solution(calls.clone(), reference, &first_day.name, goes_on);
+            bench.play_solution(seed, &Arc::new(solution), |_| {}).map(|played| played.outcome())
+        };
+        let (alone, besides) = (play(false)?, play(true)?);
+        for (who, outcome) in
+            [("an agent that only takes things away", &alone), ("the reference without them", &besides)]
+        {
+            if let Some(fault) = &outcome.fault {
+                self.script_fails(who, fault);
+            }
+        }
+        let failures: Vec<String> = alone.failures.iter().chain(&besides.failures).map(ToString::to_string).collect();
+        if let Some(first) = failures.first() {
+            let message = format!("where things are taken away that it looks at, {first}");
+            let remedy = "let conditions and personas bear that what they look at is gone";
+            self.findings.warning("scenario/script-fails", Place::new(MANIFEST, None), message, remedy);
+        }
+        if alone.score > noop + 1e-9 {
+            let message = format!(
+                "an agent that only takes away what persons and events need scores {:.3}, and one that does nothing {noop:.3}",
+                alone.score
+            );
+            let remedy = "let the checks ask for what is there, and count nothing as done because it is gone";
+            self.findings.error("scenario/sabotage-pays", Place::new(MANIFEST, None), message, remedy);
+        }
+        self.sabotage = Some(SabotageTrial { calls: tools, alone: alone.score, besides: besides.score, failures });
+        Ok(())
     }
 
     fn script_fails(&mut self, name: &str, fault: &str) {
@@ -296,8 +352,14 @@ impl<'a> Trials<'a> {
         let mut mutation = Mutation { tried: mutants.len(), left_out, ..Mutation::default() };
         let outcomes = std::mem::take(&mut self.mutant_outcomes);
         for (mutant, outcome) in mutants.iter().zip(&outcomes) {
+            let name = || format!("a mutant ({}, line {})", mutant.change, mutant.line);
             if let Some(fault) = &outcome.fault {
-                self.script_fails(&format!("a mutant ({}, line {})", mutant.change, mutant.line), fault);
+                self.script_fails(&name(), fault);
+            }
+            if let Some(first) = outcome.failures.first() {
+                let message = format!("in the episode of {}, {first}", name());
+                let remedy = "let conditions and personas bear whatever an agent does";
+                self.findings.warning("scenario/script-fails", Place::new(MANIFEST, None), message, remedy);
             }
             let killed = outcome.is_worse_than(best);
             if !killed && outcome.world == best.world {
@@ -419,6 +481,7 @@ impl<'a> Trials<'a> {
             head: self.head,
             agents: self.agents,
             mutants: self.mutants,
+            sabotage: self.sabotage,
             changes: self.changes,
         }
     }
@@ -453,26 +516,40 @@ fn calls_of<'s>(solution: &'s Solution, day: &str) -> impl Iterator<Item = &'s S
     turns.unwrap_or_default().iter().flat_map(|turn| &turn.calls)
 }
 
-/// Returns what mutants need to know of the world that the reference solution left behind.
-fn surroundings(scenario: &Scenario<Office>, played: &Played) -> Surroundings {
+/// Returns what mutants need to know of the world that the reference solution lives in and leaves behind.
+fn surroundings(
+    scenario: &Scenario<Office>,
+    bench: &Bench<'_>,
+    seed: u64,
+    reference: &Arc<Solution>,
+    played: &Played,
+) -> Result<Surroundings, RunError> {
+    let mut spots = std::collections::BTreeMap::new();
+    let mut at: (SmolStr, usize) = (SmolStr::default(), 0);
+    bench.play_solution(seed, reference, |moment: &Moment<'_>| {
+        if at.0 != moment.day {
+            at = (moment.day.into(), 0);
+        }
+        if !matches!(moment.input, Input::Call(_)) {
+            return;
+        }
+        if calls_of(reference, moment.day).nth(at.1).is_some_and(mutants::writes)
+            && let Some(spot) = Spot::of(moment.before, moment.input)
+        {
+            spots.insert(at.clone(), spot);
+        }
+        at.1 += 1;
+    })?;
     let frame = Frame::new();
     let looking = Looking { time: played.episode.now(), frame: &frame, blobs: &**played.episode.blobs() };
-    let ask = |question: &str, arguments: Value| {
-        played.episode.world().query(question, &arguments, &looking).unwrap_or_default()
-    };
-    let ids = |rows: &Value| -> Vec<SmolStr> {
-        let rows = rows.as_list().unwrap_or_default().iter();
-        rows.filter_map(|row| row.get("id").and_then(Value::as_text).map(SmolStr::from)).collect()
-    };
-    let tables = ask("records.tables", map! {});
-    let names = tables.as_list().unwrap_or_default().iter().filter_map(|table| {
-        table.as_text().or_else(|| table.get("table").or(table.get("name")).and_then(Value::as_text)).map(SmolStr::from)
-    });
-    let rows = names.map(|name| (name.clone(), ids(&ask("records.rows", map! { "table" => name }))));
-    let agent = scenario.agent_person();
-    Surroundings {
+    let agent = scenario.agent_person().address.clone();
+    let asked = map! { "address" => agent.clone() };
+    let inbox = played.episode.world().query("mail.messages", &asked, &looking).unwrap_or_default();
+    let inbox = inbox.as_list().unwrap_or_default().iter();
+    Ok(Surroundings {
         people: scenario.people().iter().map(|person| (person.name.clone(), person.address.clone())).collect(),
-        rows: rows.collect(),
-        inbox: ids(&ask("mail.messages", map! { "address" => agent.address.clone() })),
-    }
+        agent,
+        inbox: inbox.filter_map(|message| message.get("id").and_then(Value::as_text).map(SmolStr::from)).collect(),
+        spots,
+    })
 }
