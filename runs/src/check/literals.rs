@@ -165,8 +165,12 @@ pub(super) fn change_leaf(value: &mut Value, index: usize, change: &mut dyn FnMu
     match value {
         Value::Null | Value::Bool(_) => {}
         Value::Int(_) | Value::Float(_) | Value::Text(_) => change(value),
-        Value::List(items) => drop(items.iter_mut().any(&mut within)),
-        Value::Map(map) => drop(map.values_mut().any(&mut within)),
+        Value::List(items) => {
+            let _ = items.iter_mut().any(&mut within);
+        }
+        Value::Map(map) => {
+            let _ = map.values_mut().any(&mut within);
+        }
     }
 }
 

@@ -180,8 +180,11 @@ fn instances(spot: &Spot, id: &str) -> Vec<Value> {
     };
     let uid = spot.text("uid").unwrap_or_default();
     let rows = spot.ask("calendar.events", arguments);
-    let own =
-        rows.as_list().unwrap_or_default().iter().filter(|row| row.get("uid").and_then(Value::as_text) == Some(&uid));
+    let own = rows
+        .as_list()
+        .unwrap_or_default()
+        .iter()
+        .filter(|row| row.get("uid").and_then(Value::as_text) == Some(uid.as_str()));
     let ids: Vec<Value> = own.filter_map(|row| row.get("recurrence_id").cloned()).collect();
     from_the_next_on(ids, &id.into())
 }
