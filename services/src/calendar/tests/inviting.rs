@@ -224,7 +224,7 @@ proptest::proptest! {
             let Some(instance) = there.get(number as usize) else { continue };
             let id = instance.get("recurrence_id").cloned().unwrap_or_default();
             let uid = text(instance, "uid").to_owned();
-            let one = map! { "scope" => "one", "recurrence_id" => id, "summary" => format!("Changed {number}") };
+            let one = map! { "scope" => "one", "recurrence_id" => id.clone(), "summary" => format!("Changed {number}") };
             let changed = match what {
                 0 => act(&mut bench, "calendar.update", home, &uid, one),
                 1 => {
