@@ -1,6 +1,6 @@
 """Lets LibreOffice write workbooks and documents: from flat OpenDocument files that this script makes, and from material of the other scripts, into
-material/sheets and material/files. Needs `soffice` (packages libreoffice-calc and libreoffice-writer). The cells and texts are the same from run
-to run, the bytes of PDF files are not.
+material/sheets and material/files. Needs `soffice` (packages libreoffice-calc and libreoffice-writer). Made again, the files have the same bytes, but for
+PDF and .odt.
 """
 
 import pathlib

@@ -11,7 +11,7 @@ use super::event::{CalendarEvent, Kept, Role};
 use super::limits::{CALENDARS_MAX, COMPONENT_BYTES_MAX, EXCEPTIONS_MAX, FILE_BYTES_MAX, LINE_BYTES_MAX};
 use super::lookup::{calendar_name, party};
 use super::parse::parse;
-use super::source::{File, PieceKind, SplitFault, split, tzids};
+use super::source::{File, PieceKind, SplitFault, is_unfinished, split, tzids};
 use super::state::{CalendarState, Shelf};
 use super::write;
 use super::zones::Zones;
@@ -136,17 +136,33 @@ impl CalendarState {
             None => write::HEAD.as_bytes().to_vec(),
         };
         for text in missing_zones(shelf, &mut load)? {
-            out.extend_from_slice(text.as_bytes());
+            append(&mut out, text.as_bytes());
         }
-        for content in pieces.into_values() {
-            out.extend_from_slice(&load(content)?);
+        let mut unfinished = Vec::new();
+        for ((_, index), content) in pieces {
+            let bytes = load(content)?;
+            // What a file begins and does not end swallows what comes behind it.
+            if index == 0 && is_unfinished(&bytes) {
+                unfinished.push(bytes);
+            } else {
+                append(&mut out, &bytes);
+            }
         }
+        unfinished.iter().for_each(|bytes| append(&mut out, bytes));
         match tail {
-            Some(tail) => out.extend_from_slice(&load(tail)?),
-            None => out.extend_from_slice(write::TAIL.as_bytes()),
+            Some(tail) => append(&mut out, &load(tail)?),
+            None => append(&mut out, write::TAIL.as_bytes()),
         }
         Ok(Some(out))
     }
+}
+
+/// Adds a piece, on a line of its own also behind a file that was cut off within one.
+fn append(out: &mut Vec<u8>, piece: &[u8]) {
+    if !piece.is_empty() && out.last().is_some_and(|last| *last != b'\n') {
+        out.extend_from_slice(b"\r\n");
+    }
+    out.extend_from_slice(piece);
 }
 
 /// Returns the VTIMEZONEs of the zones that lines of events written here name and no piece of a file defines.

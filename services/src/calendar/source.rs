@@ -39,7 +39,7 @@ pub(crate) enum SplitFault {
 pub(crate) fn split(bytes: &[u8]) -> Result<File<'_>, SplitFault> {
     let mut cuts: Vec<(PieceKind, Range<usize>)> = Vec::new();
     let mut open: Vec<String> = Vec::new();
-    let (mut gap, mut piece, mut head_end, mut last_end) = (0, 0, None, None);
+    let (mut gap, mut piece, mut begun, mut head_end, mut last_end) = (0, 0, None, None, None);
     for line in physical_lines(bytes) {
         match boundary(&bytes[line.clone()]) {
             Some((true, name)) => {
@@ -48,6 +48,7 @@ pub(crate) fn split(bytes: &[u8]) -> Result<File<'_>, SplitFault> {
                 } else if !open.is_empty() {
                     if open.len() == 1 {
                         piece = line.start;
+                        begun.get_or_insert(piece);
                     }
                     open.push(name);
                 }
@@ -84,6 +85,13 @@ pub(crate) fn split(bytes: &[u8]) -> Result<File<'_>, SplitFault> {
     if head_end.is_none() && last_end.is_none() && open.is_empty() {
         return Err(SplitFault::NoCalendar);
     }
+    // The head ends where a component begins, also if none is finished.
+    if head_end.is_none()
+        && let Some(begun) = begun
+    {
+        head_end = Some(begun);
+        gap = begun;
+    }
     let tail = last_end.unwrap_or(bytes.len()).max(gap);
     let head = head_end.unwrap_or(tail).min(tail);
     if head_end.is_some() && gap < tail {
@@ -91,6 +99,21 @@ pub(crate) fn split(bytes: &[u8]) -> Result<File<'_>, SplitFault> {
     }
     let pieces = cuts.into_iter().map(|(kind, range)| (kind, &bytes[range])).collect();
     Ok(File { head: &bytes[..head], pieces, tail: &bytes[tail..] })
+}
+
+/// Returns whether `piece` begins a component that it does not end, so that whatever comes behind it counts to that component.
+pub(crate) fn is_unfinished(piece: &[u8]) -> bool {
+    let mut open: Vec<String> = Vec::new();
+    for line in physical_lines(piece) {
+        match boundary(&piece[line]) {
+            Some((true, name)) if name == "VCALENDAR" && open.is_empty() => {}
+            Some((true, name)) => open.push(name),
+            Some((false, name)) if open.last() == Some(&name) => drop(open.pop()),
+            Some((false, name)) if name == "VCALENDAR" => open.clear(),
+            Some((false, _)) | None => {}
+        }
+    }
+    !open.is_empty()
 }
 
 /// One content line of a component: its name in capitals, and the bytes that it takes with its folds and its end.

@@ -85,6 +85,24 @@ fn an_event_without_a_uid_stays_one_event_when_it_changes() {
     }
 }
 
+/// A finding of the fuzzer: what came behind the event in which a file was cut off counted to it.
+#[test]
+fn what_is_added_to_a_file_that_was_cut_off_is_there() {
+    let whole = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTART:20260401T090000Z\r\nEND:VEVENT\r\nBEGIN:VEVENT\r\nUID:b\r\nDTSTART:20260402T090000Z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+    for end in 16..=whole.len() {
+        for closing in ["", "\r\nEND:VCALENDAR\r\n"] {
+            let source = format!("{}{closing}", &whole[..end]);
+            let mut bench = bench();
+            let known = int(&import(&mut bench, "plan", source.as_bytes()), "events");
+            assert_eq!(export(&bench, "plan"), source.as_bytes());
+            create(&mut bench, "plan", "2026-05-01T09:00:00Z", "2026-05-01T10:00:00Z", map! { "zone" => "UTC" });
+            let out = export(&bench, "plan");
+            let again = int(&import(&mut bench, "again", &out), "events");
+            assert_eq!(again, known + 1, "{}", String::from_utf8_lossy(&out));
+        }
+    }
+}
+
 /// A zone goes by the name that the line has, not by the one that the database has for it.
 #[test]
 fn a_zone_that_the_file_defines_under_its_own_name_is_not_defined_again() {
