@@ -150,6 +150,12 @@ impl<W: World> Prefix<W> {
     pub fn log(&self) -> &Log {
         &self.log
     }
+
+    /// Returns the initial world.
+    #[must_use]
+    pub fn world(&self) -> &W {
+        &self.world
+    }
 }
 
 /// One run of one scenario by one agent, from one seed. A clone is a fork: independent, and cheap whatever the size of world and log.

@@ -117,7 +117,7 @@ impl PyEnv {
 
     /// Returns the tools that an agent has: dicts with `name`, `description` and `parameters` (JSON schema).
     fn tools<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &PyScenario::tool_schemas())
+        to_python(py, &self.ready.tools())
     }
 
     /// The log so far.

@@ -13,7 +13,6 @@ use crate::error::{raised, rejected};
 use crate::live::{Live, Outcome};
 use crate::log::PyLog;
 use crate::report::{PyCredit, PyReport, credit, grade, judged_by};
-use crate::scenario::PyScenario;
 use crate::scene::PyScene;
 
 /// An episode. A clone of the handle is the same episode; [`PyEpisode::fork`] makes another one.
@@ -150,7 +149,7 @@ impl PyEpisode {
 
     /// Returns the tools that an agent has: dicts with `name`, `description` and `parameters` (JSON schema).
     fn tools<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &PyScenario::tool_schemas())
+        to_python(py, &py.detach(|| lock(&self.live).tools()))
     }
 
     /// The log so far.

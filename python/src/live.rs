@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use chrono::SecondsFormat;
 use dayshift_engine::{
-    Actor, Blobs, Checks, Episode, EventId, Host, Input, MemoryBlobs, Outside, OutsideAct, Prefix, Rejection, Seed,
-    Seq, SimTime, SmolStr, Step, Value,
+    Actor, Audience, Blobs, Checks, Episode, EventId, Host, Input, MemoryBlobs, Outside, OutsideAct, Prefix, Rejection,
+    Seed, Seq, SimTime, SmolStr, Step, ToolSpec, Value, World, map,
 };
 use dayshift_replay::Grader;
 use dayshift_runs::{Library, LiveRun, Run, RunError, RunNote};
@@ -40,6 +40,16 @@ impl Ready {
         let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::new());
         let prefix = scenario.prefix(dayshift_runs::office(&scenario), &blobs)?;
         Ok(Self { scenario, prefix, blobs, host: Arc::new(Sandbox::new()) })
+    }
+
+    /// Returns the tools that an agent has, as JSON schemas.
+    pub(crate) fn tools(&self) -> Value {
+        let world = self.prefix.world();
+        let offered = |spec: &&&ToolSpec| spec.audience == Audience::Everybody && world.offers(spec);
+        let shown = |spec: &&ToolSpec| {
+            map! { "name" => spec.name, "description" => spec.summary, "parameters" => spec.schema() }
+        };
+        Office::tools().iter().filter(offered).map(shown).collect()
     }
 }
 
@@ -129,6 +139,10 @@ impl Live {
 
     pub(crate) fn scenario(&self) -> &Scenario<Office> {
         &self.ready.scenario
+    }
+
+    pub(crate) fn tools(&self) -> Value {
+        self.ready.tools()
     }
 
     /// Returns the run's id in its store.

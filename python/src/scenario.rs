@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use dayshift_engine::{Audience, Moment, Seed, SmolStr, Value, World, map};
+use dayshift_engine::{Moment, Seed, SmolStr, Value, map};
 use dayshift_replay::moment_name;
 use dayshift_runs::{RunError, load_scenario};
 use dayshift_scenarios::{Package, Scenario, built_in_names};
@@ -42,14 +42,6 @@ impl PyScenario {
         }
         let made = py.detach(|| Ready::new(self.scenario.clone())).map_err(raised)?;
         Ok(Arc::clone(self.ready.get_or_init(|| Arc::new(made))))
-    }
-
-    /// Returns the tools that an agent has, as JSON schemas.
-    pub(crate) fn tool_schemas() -> Value {
-        let offered = Office::tools().iter().filter(|spec| spec.audience == Audience::Everybody);
-        offered
-            .map(|spec| map! { "name" => spec.name, "description" => spec.summary, "parameters" => spec.schema() })
-            .collect()
     }
 }
 
@@ -139,7 +131,7 @@ impl PyScenario {
 
     /// Returns the tools that an agent has: dicts with `name`, `description` and `parameters` (JSON schema).
     fn tools<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &Self::tool_schemas())
+        to_python(py, &self.ready(py)?.tools())
     }
 
     /// Returns the scenario with these checks instead of its own. What their functions read through the scene is their evidence.
