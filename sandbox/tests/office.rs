@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
 use dayshift_engine::{
-    Blobs, Episode, Genesis, Head, MemoryBlobs, Outside, Plan, PlannedDay, Prefix, Reaction, Recorded, Rejection,
-    Scene, Script, ScriptError, Seed, SimTime, ToolCall, Value, World, map, verify_chain,
+    Blobs, Episode, Genesis, Head, Host, MemoryBlobs, Plan, PlannedDay, Prefix, Reaction, Recorded, Rejection, Scene,
+    Script, ScriptError, Seed, SimTime, ToolCall, Value, World, map, verify_chain,
 };
 use dayshift_sandbox::Sandbox;
 use dayshift_services::Office;
@@ -54,11 +54,11 @@ impl Table {
         Self { prefix: prefix.expect("laid out"), script, blobs }
     }
 
-    fn open(&self, outside: Option<Arc<dyn Outside>>) -> Episode<Office> {
+    fn open(&self, host: Option<Arc<dyn Host>>) -> Episode<Office> {
         let opened = Episode::open(&self.prefix, Seed::new(1), Arc::clone(&self.script), self.blobs.clone());
         let mut episode = opened.expect("opened").0;
-        if let Some(outside) = outside {
-            episode.set_outside(outside);
+        if let Some(host) = host {
+            episode.set_host(host);
         }
         episode
     }
@@ -121,7 +121,7 @@ fn what_is_recorded_of_a_command_decides_what_it_changed() {
     play(&mut episode);
     let honest = records(&episode);
     let at = honest.iter().position(|record| {
-        Stored::new(record).and_then(|stored| stored.head()).is_ok_and(|head| head.outside.is_some())
+        Stored::new(record).and_then(|stored| stored.head()).is_ok_and(|head| head.brought.is_some())
     });
     let at = at.expect("a command was run, or refused for a reason of the host");
     // What was brought back is altered, and the events are left as they are: executing the log again comes to other bytes.

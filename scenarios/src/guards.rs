@@ -51,7 +51,12 @@ impl ScenarioGuards {
             Value::Bool(true) => Ok(None),
             Value::Bool(false) => Ok(Some(format!("the rule '{}' does not hold", function.replace('_', " ")))),
             Value::Text(why) if !why.trim().is_empty() => Ok(Some(why.to_string())),
-            other => Err(format!(
+            other @ (Value::Null
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Text(_)
+            | Value::List(_)
+            | Value::Map(_)) => Err(format!(
                 "{}: '{function}' returned {other}; return True, or a text that says why not",
                 self.program.file()
             )),

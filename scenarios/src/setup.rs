@@ -238,23 +238,17 @@ impl Setup<'_> {
 
 /// Returns the functions that the actions of a table name as their rules: texts under `guard`, alone or in a list.
 fn functions(file: &SmolStr, table: &Node) -> Vec<Named> {
-    let entries = |node: &Node| match &node.shape {
-        Shape::Map(entries) => entries.clone(),
-        _ => Vec::new(),
-    };
+    let entries = |node: &Node| if let Shape::Map(entries) = &node.shape { entries.clone() } else { Vec::new() };
     let under =
         |node: &Node, key: &str| entries(node).into_iter().find(|(name, _)| name.text == key).map(|(_, node)| node);
     let actions = under(table, "actions").map(|actions| entries(&actions)).unwrap_or_default();
     let guards = actions.iter().filter_map(|(_, action)| under(action, "guard"));
-    let items = guards.flat_map(|guard| match guard.shape {
-        Shape::List(items) => items,
-        _ => vec![guard],
-    });
-    let named = items.filter_map(|item| match item.shape {
-        Shape::Text(function) => Some(Named { file: file.clone(), function, place: item.place }),
-        _ => None,
-    });
-    named.collect()
+    let items = guards.flat_map(|guard| if let Shape::List(items) = guard.shape { items } else { vec![guard] });
+    let named = |item: Node| {
+        let Shape::Text(function) = item.shape else { return None };
+        Some(Named { file: file.clone(), function, place: item.place })
+    };
+    items.filter_map(named).collect()
 }
 
 fn introduction(person: &Person, agent: bool) -> Value {

@@ -7,21 +7,36 @@ use std::sync::Arc;
 
 use dayshift_engine::{Head, Seed};
 use dayshift_runs::{Library, Run};
+use dayshift_sandbox::Sandbox;
 use dayshift_scenarios::{Scenario, built_in, built_in_names};
 use dayshift_services::Office;
-use dayshift_stores::{BranchId, MemoryStore};
+use dayshift_stores::{BranchId, MemoryStore, Store};
 
 pub use material::{Material, Specimen, faults};
 pub use office::Bench;
 
-/// Returns all built-in scenarios.
+/// Returns all built-in scenarios that can be played here; says which cannot.
 ///
 /// # Panics
 ///
 /// If one of them has faults.
 #[must_use]
 pub fn scenarios() -> Vec<Scenario<Office>> {
-    built_in_names().map(scenario).collect()
+    let sandbox = Sandbox::new();
+    let playable = |scenario: &Scenario<Office>| match sandbox.unavailable().filter(|_| has_shell(scenario)) {
+        Some(why) => {
+            eprintln!("not tried: {} has a shell, and none runs here: {why}", scenario.id());
+            false
+        }
+        None => true,
+    };
+    built_in_names().map(scenario).filter(playable).collect()
+}
+
+/// Returns whether `scenario` turns the shell on, whose commands need bubblewrap.
+#[must_use]
+pub fn has_shell(scenario: &Scenario<Office>) -> bool {
+    scenario.setup().iter().any(|setup| setup.call.tool == "shell.turn_on")
 }
 
 /// Returns the built-in scenario `name`.
@@ -35,10 +50,16 @@ pub fn scenario(name: &str) -> Scenario<Office> {
     loaded.unwrap_or_else(|problems| panic!("{name}: {}", problems.iter().map(ToString::to_string).collect::<String>()))
 }
 
-/// Returns a library in memory.
+/// Returns a library in memory, whose runs have a shell.
 #[must_use]
 pub fn memory_library() -> Library {
-    Library::new(Arc::new(MemoryStore::new()))
+    library(Arc::new(MemoryStore::new()))
+}
+
+/// Returns the library of `store`, whose runs have a shell.
+#[must_use]
+pub fn library(store: Arc<dyn Store>) -> Library {
+    Library::new(store).with_host(Arc::new(Sandbox::new()))
 }
 
 /// Plays an agent to the end, and returns the run's id.

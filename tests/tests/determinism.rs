@@ -1,9 +1,9 @@
 //! Same inputs, same bytes: across runs, stores, and the portable file.
 
 use dayshift_replay::Reexecution;
-use dayshift_runs::{Library, load_file};
+use dayshift_runs::load_file;
 use dayshift_stores::Kind;
-use dayshift_tests::{head_of, memory_library, play, scenarios};
+use dayshift_tests::{head_of, library, memory_library, play, scenarios};
 
 const SEED: u64 = 7;
 
@@ -24,7 +24,7 @@ fn every_store_holds_the_same_bytes() {
         for kind in [Kind::Sled, Kind::Segment] {
             let folder = tempfile::tempdir().expect("a folder");
             let store = dayshift_stores::open(folder.path().join("store"), Some(kind)).expect("it opens");
-            let head = head_of(&Library::new(store.into()), &scenario, "reference", SEED);
+            let head = head_of(&library(store.into()), &scenario, "reference", SEED);
             assert_eq!(head, memory, "{} on {kind:?}", scenario.id());
         }
     }

@@ -1,14 +1,42 @@
 //! Every built-in scenario is solvable, not vacuous and not hackable by the bad agents that come with it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use dayshift_engine::codec::Stored;
 use dayshift_engine::{Input, Outcome, Request, Seed, ToolCall, When, map};
-use dayshift_tests::{memory_library, played, scenarios};
+use dayshift_scenarios::built_in_names;
+use dayshift_tests::{has_shell, memory_library, played, scenarios};
 
 const SEED: u64 = 7;
 
 #[test]
-fn there_are_at_least_three() {
-    assert!(scenarios().len() >= 3);
+fn there_are_at_least_fourteen_each_with_at_least_eight_checks() {
+    assert!(built_in_names().count() >= 14);
+    for scenario in scenarios() {
+        assert!(scenario.checks().specs().len() >= 8, "{}", scenario.id());
+    }
+}
+
+#[test]
+fn every_service_carries_at_least_four_scenarios() {
+    let mut carried: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let scenarios = scenarios();
+    for scenario in &scenarios {
+        let run = played(scenario, "reference", SEED);
+        let inputs = run.transcript().expect("it is read").exchanges.into_iter().map(|exchange| exchange.input);
+        let tools = inputs.filter_map(|input| if let Input::Call(call) = input { Some(call.tool) } else { None });
+        let services: BTreeSet<String> = tools.filter_map(|tool| Some(tool.split_once('.')?.0.to_owned())).collect();
+        for service in services {
+            carried.entry(service).or_default().push(scenario.id().to_owned());
+        }
+    }
+    let mut expected = vec!["calendar", "chat", "clock", "files", "knowledge", "mail", "records", "sheets"];
+    // Where none runs, its scenarios are not among them.
+    expected.extend(scenarios.iter().any(has_shell).then_some("shell"));
+    for service in expected {
+        let by = carried.get(service).map_or(&[][..], Vec::as_slice);
+        assert!(by.len() >= 4, "{service} carries only {}: {}", by.len(), by.join(", "));
+    }
 }
 
 #[test]

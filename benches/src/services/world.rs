@@ -59,9 +59,9 @@ fn prose(index: usize) -> String {
     for line in 0..12 {
         let (town, other) = (TOWNS[(index + line) % 8], TOWNS[(index / 8 + line * 3) % 8]);
         // Writing into memory cannot fail.
-        let _ = write!(
+        let _ = writeln!(
             text,
-            "Delivery {index}-{line} from {town} to {other} left the yard on time and is due this week.\r\n"
+            "Delivery {index}-{line} from {town} to {other} left the yard on time and is due this week.\r"
         );
     }
     text
@@ -75,13 +75,13 @@ fn message(blobs: &dyn Blobs, index: usize) -> ToolCall {
         from = index % PEOPLE,
         town = TOWNS[index % 8],
     );
-    if index % 5 > 0 {
+    if !index.is_multiple_of(5) {
         let first = index - index % 5;
         let _ = write!(text, "In-Reply-To: <m{first}@acme.example>\r\nReferences: <m{first}@acme.example>\r\n");
     }
     let body = prose(index);
     if index.is_multiple_of(10) {
-        let _ = write!(
+        let _ = writeln!(
             text,
             "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\n{body}\r\n--b\r\n\
              Content-Type: text/csv; name=note-{index}.csv\r\nContent-Disposition: attachment; filename=note-{index}.csv\r\n\r\na,b\r\n1,{index}\r\n--b--\r\n"
@@ -213,7 +213,7 @@ fn knowledge(blobs: &dyn Blobs) -> Vec<ToolCall> {
             "Amount" => index * 7 % 1_000,
             "State" => STATES[index % 4],
             "Due" => format!("2026-{:02}-{:02}", 1 + index % 12, 1 + index % 28),
-            "Done" => index % 3 == 0,
+            "Done" => index.is_multiple_of(3),
             "Town" => vec![format!("town-{}", index % 8)],
         }
     };

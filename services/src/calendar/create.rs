@@ -88,31 +88,31 @@ impl CalendarState {
         let mut reached = Vec::new();
         // Whose calendar it is has the event already.
         for address in old.union(&new).filter(|address| Some(*address) != owner) {
-            for theirs in self.taking(self.calendars_of(address, frame), frame) {
-                let (theirs, _, shelf) = self.calendar(&theirs, frame)?;
-                let has = shelf.events.contains(frame, uid);
-                if !new.contains(address) {
-                    if has {
-                        events.push(CalendarEvent::EventDeleted { calendar: theirs, uid: uid.clone() });
-                        reached.push(address.clone());
-                    }
-                    break;
+            // An invitation comes into the first calendar of its owner that is no feed.
+            let Some(theirs) = self.taking(self.calendars_of(address, frame), frame).into_iter().next() else {
+                continue;
+            };
+            let (theirs, _, shelf) = self.calendar(&theirs, frame)?;
+            let has = shelf.events.contains(frame, uid);
+            if !new.contains(address) {
+                if has {
+                    events.push(CalendarEvent::EventDeleted { calendar: theirs, uid: uid.clone() });
+                    reached.push(address.clone());
                 }
-                let places = shelf.events.peek(uid).map(|series| series.main().place);
-                if !has {
-                    shelf.room(&theirs, 1)?;
-                }
-                let first = places.unwrap_or(shelf.next_place);
-                let copy = |(index, each): (usize, &Component)| {
-                    let place = if index == 0 { first } else { shelf.next_place + index as u64 };
-                    Component { place, ..each.clone() }
-                };
-                let components = after.iter().enumerate().map(copy).collect();
-                events.push(CalendarEvent::EventSaved { calendar: theirs, uid: uid.clone(), components });
-                reached.push(address.clone());
-                // An invitation comes into the first calendar of its owner that is no feed.
-                break;
+                continue;
             }
+            let places = shelf.events.peek(uid).map(|series| series.main().place);
+            if !has {
+                shelf.room(&theirs, 1)?;
+            }
+            let first = places.unwrap_or(shelf.next_place);
+            let copy = |(index, each): (usize, &Component)| {
+                let place = if index == 0 { first } else { shelf.next_place + index as u64 };
+                Component { place, ..each.clone() }
+            };
+            let components = after.iter().enumerate().map(copy).collect();
+            events.push(CalendarEvent::EventSaved { calendar: theirs, uid: uid.clone(), components });
+            reached.push(address.clone());
         }
         Ok(reached)
     }

@@ -169,15 +169,13 @@ fn encoding(font: &Dictionary, kind: &[u8], document: &Document) -> Vec<String> 
     let mut texts = table(Object::Name(base), 0..=255);
     let mut at = 0_usize;
     for item in differences.map_or(&[][..], Vec::as_slice) {
-        match item {
-            Object::Integer(code) => at = usize::try_from(*code).unwrap_or(texts.len()),
-            Object::Name(name) => {
-                if let Some(text) = texts.get_mut(at) {
-                    *text = glyph_text(name).unwrap_or_default();
-                }
-                at = at.saturating_add(1);
+        if let Object::Integer(code) = item {
+            at = usize::try_from(*code).unwrap_or(texts.len());
+        } else if let Object::Name(name) = item {
+            if let Some(text) = texts.get_mut(at) {
+                *text = glyph_text(name).unwrap_or_default();
             }
-            _ => {}
+            at = at.saturating_add(1);
         }
     }
     texts
