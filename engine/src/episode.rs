@@ -1,6 +1,9 @@
 //! The episode loop: one call, room by room. Live execution and replay share [`Episode::absorb`], the one path on which a stored record is
 //! decoded and changes the world.
 
+mod admission;
+mod error;
+
 use std::sync::Arc;
 
 use imbl::OrdMap;
@@ -8,8 +11,7 @@ use smol_str::SmolStr;
 
 use crate::access::{Accesses, Frame, Key};
 use crate::blob::Blobs;
-use crate::chain::BadLink;
-use crate::codec::{CodecError, Parts, Stored, encode_parts};
+use crate::codec::{Parts, Stored, encode_parts};
 use crate::collection::Applying;
 use crate::digest::Canonical;
 use crate::errand::Host;
@@ -19,69 +21,18 @@ use crate::plan::{CALLS_PER_TURN_MAX, Clock, Plan, TURNS_PER_DAY_MAX, When};
 use crate::random::Seed;
 use crate::record::{Input, LOG_FORMAT, Outcome, Outside, OutsideAct, Payload, RecordHead, Request};
 use crate::schedule::{Due, Observed, Schedule, condition_failed, event_id};
-use crate::script::{PastCall, Reaction, Scene, Script, ScriptError, log_keys};
+use crate::script::{PastCall, Reaction, Scene, Script, log_keys};
 use crate::template::fill;
 use crate::time::SimTime;
-use crate::tool::{Audience, Rejection, ToolCall, ToolSpec};
+use crate::tool::{Audience, Rejection, ToolCall};
 use crate::value::Value;
 use crate::world::{Context, Decision, Wait, World};
 
-/// How many records the world may make between two inputs. More means that personas or events set one another off without end.
-pub const SETTLE_RECORDS_MAX: u64 = 20_000;
-
-/// The longest message of an agent, in bytes (1 MiB).
-pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
-
-/// The code of the look of a persona whose script failed.
-pub const PERSONA_FAILED: &str = "persona/script-failed";
-
-/// The code of the evaluation of a condition whose script failed.
-pub const CONDITION_FAILED: &str = "condition/script-failed";
-
-/// The code of an event's command that refers to an earlier event's answer which is not there.
-pub const REFERENCE_MISSING: &str = "event/reference-leads-nowhere";
-
-/// How much of a failed script's message is recorded, in characters.
-pub const SCRIPT_MESSAGE_CHARS_MAX: usize = 1000;
-
-/// Why an episode cannot go on. The agent's mistakes are not among these, nor are scripts that fail: they are records.
-#[derive(Debug, thiserror::Error)]
-pub enum EpisodeError {
-    /// The episode has ended.
-    #[error("the episode has ended; reset or fork it to go on")]
-    Closed,
-    /// What comes from outside does not say so.
-    #[error("'{0}' cannot be staged: an event from outside has a name of its own kind and is not the agent's act")]
-    NotOutside(crate::id::EventId),
-    /// A message is too long to record; nothing was recorded.
-    #[error("the message has {bytes} bytes, and at most {MESSAGE_BYTES_MAX} are recorded; say less at once")]
-    TooLong {
-        /// Its length.
-        bytes: usize,
-    },
-    /// A command that lays out the initial world was refused.
-    #[error("the initial world cannot be laid out: {tool}: {rejection}")]
-    Setup {
-        /// Which command, from 0.
-        index: usize,
-        /// Its tool.
-        tool: SmolStr,
-        /// Why.
-        rejection: Rejection,
-    },
-    /// A blob is missing: the store is damaged.
-    #[error("the blob {0} is missing from the store; verify the run")]
-    BlobMissing(BlobId),
-    /// The world does not come to rest.
-    #[error("events and personas set one another off without end: {SETTLE_RECORDS_MAX} records since the last input")]
-    Restless,
-    /// A record does not decode.
-    #[error(transparent)]
-    Codec(#[from] CodecError),
-    /// A record does not follow the log.
-    #[error(transparent)]
-    Link(#[from] BadLink),
-}
+use self::admission::{failed, missing, note_named_blobs, spec_of, unknown_tool};
+pub use self::error::{
+    CONDITION_FAILED, EpisodeError, MESSAGE_BYTES_MAX, PERSONA_FAILED, REFERENCE_MISSING, SCRIPT_MESSAGE_CHARS_MAX,
+    SETTLE_RECORDS_MAX,
+};
 
 /// What the agent gets back for an input.
 #[derive(Clone, Debug, PartialEq)]
@@ -894,59 +845,4 @@ impl<W: World> Episode<W> {
         self.absorb_record(record, Some(head), traced)?;
         Ok(seq)
     }
-}
-
-/// Returns what is recorded of a script that failed.
-fn failed(code: &'static str, error: &ScriptError) -> Outcome {
-    let mut message = error.to_string();
-    if let Some((end, _)) = message.char_indices().nth(SCRIPT_MESSAGE_CHARS_MAX) {
-        message.truncate(end);
-    }
-    Outcome::Refused(Rejection::new(code, message))
-}
-
-fn missing(accesses: &Accesses) -> Result<(), EpisodeError> {
-    accesses.missing.map_or(Ok(()), |id| Err(EpisodeError::BlobMissing(id)))
-}
-
-/// Notes the blobs that texts of `value` name.
-fn note_named_blobs(value: &Value, frame: &Frame, blobs: &dyn Blobs) {
-    match value {
-        Value::Text(text) => {
-            if let Ok(id) = text.parse::<BlobId>()
-                && blobs.get(id).is_some()
-            {
-                frame.note_blob(id);
-            }
-        }
-        Value::List(items) => items.iter().for_each(|item| note_named_blobs(item, frame, blobs)),
-        Value::Map(map) => map.values().for_each(|item| note_named_blobs(item, frame, blobs)),
-        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => {}
-    }
-}
-
-/// Returns the tool `name`. The tools are sorted by name.
-fn spec_of<W: World>(name: &str) -> Option<&'static ToolSpec> {
-    let tools = W::tools();
-    tools.binary_search_by(|spec| spec.name.cmp(name)).ok().map(|index| tools[index])
-}
-
-fn unknown_tool<W: World>(world: &W, name: &str) -> Rejection {
-    let service = name.split('.').next().unwrap_or_default();
-    let offered = |spec: &&&ToolSpec| spec.audience == Audience::Everybody && world.offers(spec);
-    let same: Vec<&str> = W::tools()
-        .iter()
-        .filter(offered)
-        .map(|spec| spec.name)
-        .filter(|tool| tool.split('.').next() == Some(service))
-        .collect();
-    let known = if same.is_empty() {
-        let mut services: Vec<&str> =
-            W::tools().iter().filter(offered).filter_map(|spec| spec.name.split('.').next()).collect();
-        services.dedup();
-        format!("the services are {}", services.join(", "))
-    } else {
-        format!("{service} offers {}", same.join(", "))
-    };
-    Rejection::new("call/unknown-tool", format!("there is no tool '{name}'; {known}"))
 }

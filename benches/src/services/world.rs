@@ -135,9 +135,9 @@ fn calendars(blobs: &dyn Blobs) -> Vec<ToolCall> {
 fn workbooks(blobs: &dyn Blobs) -> Vec<ToolCall> {
     let mut text = String::from("id,town,customer,amount,rate,state,day,note,count,total\n");
     for index in 2..=SHEET_ROWS {
-        let _ = write!(
+        let _ = writeln!(
             text,
-            "{index},{town},Customer {customer},{amount}.50,0.{rate:02},{state},2026-03-{day:02},Delivery {index} as agreed,{count},=D{index}*I{index}\n",
+            "{index},{town},Customer {customer},{amount}.50,0.{rate:02},{state},2026-03-{day:02},Delivery {index} as agreed,{count},=D{index}*I{index}",
             town = TOWNS[index % 8],
             customer = index % 700,
             amount = index * 7 % 1_000,
