@@ -49,10 +49,10 @@ fuzz_target!(|bytes: &[u8]| {
             let _ = bench.call("sheets.read", map! { "book" => "Real", "range" => whole });
         }
         let _ = bench.call("sheets.find", map! { "book" => "Real", "text" => "1" });
-        // Beside all that can be there.
-        let corner = format!("{}!XFD1048576", quoted(&names[0]));
+        // Not in a corner of the grid: a worksheet that reaches there is too large to be read and compared.
+        let first = format!("{}!A1", quoted(&names[0]));
         let cells = Value::List(vec![Value::List(vec![Value::Int(5)])]);
-        let _ = bench.call("sheets.write", map! { "book" => "Real", "range" => corner, "rows" => cells });
+        let _ = bench.call("sheets.write", map! { "book" => "Real", "range" => first, "rows" => cells });
         let Ok(written) = bench.workbook("Real") else { return };
         let blob = bench.blob(&written);
         let again = bench

@@ -245,7 +245,8 @@ fn boundary(line: &[u8]) -> Option<(bool, String)> {
         return None;
     }
     let name = trim_end(&line[if begins { 6 } else { 4 }..]).trim_ascii();
-    Some((begins, String::from_utf8_lossy(name).to_ascii_uppercase()))
+    // A name that was cut off whole is none.
+    (!name.is_empty()).then(|| (begins, String::from_utf8_lossy(name).to_ascii_uppercase()))
 }
 
 fn name_of(line: &[u8]) -> String {
