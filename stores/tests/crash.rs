@@ -42,6 +42,9 @@ const BALLAST_BYTES: usize = 8 << 20;
 /// After how many appends a thread goes on in a new branch.
 const APPENDS_PER_BRANCH: u64 = 40;
 
+/// How often a file system is mounted again before it counts as lost.
+const REMOUNTS_MAX: u64 = 100;
+
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -362,9 +365,18 @@ impl Disk {
 
     /// Mounts what reached the disk.
     fn back(&self) {
-        run("umount", &[self.mount.as_os_str()]).expect("the file system is unmounted");
         let image = self.folder.path().join("image");
-        run("mount", &["-o".as_ref(), "loop".as_ref(), image.as_os_str(), self.mount.as_os_str()]).expect("mounted");
+        // A process that took a copy of the mounts meanwhile (a sandbox) keeps the file system, still without power, until it ends.
+        for _ in 0..REMOUNTS_MAX {
+            run("umount", &[self.mount.as_os_str()]).expect("the file system is unmounted");
+            run("mount", &["-o".as_ref(), "loop".as_ref(), image.as_os_str(), self.mount.as_os_str()])
+                .expect("mounted");
+            if std::fs::read_dir(&self.mount).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok())) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("the file system stays without power: somebody else keeps it mounted");
     }
 }
 
