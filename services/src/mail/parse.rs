@@ -176,7 +176,12 @@ fn body_text(parsed: &mail_parser::Message<'_>) -> String {
 
 /// Returns `text` with line feeds in the place of the line ends that mail uses on the wire.
 pub(crate) fn unix_lines(text: &str) -> String {
-    if text.contains('\r') { text.replace("\r\n", "\n") } else { text.to_owned() }
+    // However many carriage returns: what stands before a line feed ends the line with it.
+    let mut text = text.to_owned();
+    while text.contains("\r\n") {
+        text = text.replace("\r\n", "\n");
+    }
+    text
 }
 
 /// Returns the longest start of `text` that has at most `bytes_max` bytes.
