@@ -215,6 +215,20 @@ fn what_only_looks_like_a_formula_in_a_csv_file_stays_text() {
 }
 
 #[test]
+fn what_no_file_of_formulas_can_hold_is_text_and_comes_back() {
+    let mut bench = Bench::new(SheetsState::new());
+    import(&mut bench, "Ledger", "csv", b"=4\x01+5,=4+5\n").expect("imported");
+    let before = shown(&mut bench, "Ledger", "Sheet1", "formulas");
+    let written = export_xlsx(&bench, "Ledger").expect("exported");
+    import(&mut bench, "Again", "xlsx", &written).expect("imported");
+    assert_eq!(shown(&mut bench, "Again", "Sheet1", "formulas"), before);
+    assert_eq!(
+        shown(&mut bench, "Again", "Sheet1", "values"),
+        Value::List(vec![Value::List(vec!["=4\u{1}+5".into(), 9_i64.into()])]).to_string()
+    );
+}
+
+#[test]
 fn broken_files_are_refused_and_leave_nothing_behind() {
     let mut bench = Bench::new(SheetsState::new());
     let before = bench.service.digest();

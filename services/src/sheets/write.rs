@@ -270,9 +270,16 @@ pub(super) fn entered(value: &Value, at: CellRef, mode: Mode) -> Result<Option<C
         )),
         Value::Text(text) if text.is_empty() => plain(CellValue::Empty),
         Value::Text(text) if mode == Mode::Raw => plain(CellValue::Text(text.clone())),
-        Value::Text(text) if text.starts_with('=') && text.len() > 1 => formula(text, at).map(Some),
+        Value::Text(text) if text.starts_with('=') && text.len() > 1 && !text.chars().any(is_no_character) => {
+            formula(text, at).map(Some)
+        }
         Value::Text(text) => Ok(Some(user_entered(text, at))),
     }
+}
+
+/// Returns whether `character` can stand in no file of formulas: a control character that XML does not know (XML 1.0, 2.2). Text with one is text.
+fn is_no_character(character: char) -> bool {
+    matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }
 
 fn user_entered(text: &SmolStr, at: CellRef) -> CellWritten {
