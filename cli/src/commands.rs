@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use dayshift_engine::Host;
 use dayshift_replay::credit::Config;
-use dayshift_runs::{LOG_ENDING, Library, Run, RunError, Summary, Verified, load_file, load_scenario, verify_file};
+use dayshift_runs::{
+    LOG_ENDING, Library, Run, RunError, RunRow, Summary, Verified, load_file, load_scenario, verify_file,
+};
 use dayshift_sandbox::Sandbox;
 use dayshift_scenarios::built_in_names;
 use dayshift_stores::BranchId;
@@ -100,22 +102,7 @@ pub(crate) fn list(desk: &Desk) -> Result<Verdict, Failure> {
 pub(crate) fn runs(desk: &Desk) -> Result<Verdict, Failure> {
     let runs = desk.library()?.list()?;
     if desk.json {
-        let rows: Vec<_> = runs
-            .iter()
-            .map(|run| {
-                serde_json::json!({
-                    "run": run.id.as_str(),
-                    "scenario": run.note.scenario,
-                    "seed": run.note.seed,
-                    "agent": run.note.agent,
-                    "records": run.head.count,
-                    "head": run.head.hash.to_string(),
-                    "score": run.note.score,
-                    "finished": run.note.finished,
-                    "forked_from": run.note.forked_from,
-                })
-            })
-            .collect();
+        let rows: Vec<RunRow> = runs.iter().map(RunRow::from).collect();
         talk::print_json(&serde_json::json!({ "runs": rows }));
         return Ok(Verdict::Good);
     }

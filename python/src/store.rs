@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dayshift_runs::{Library, RunError};
+use dayshift_runs::{Library, RunError, RunRow};
 use dayshift_sandbox::Sandbox;
 use pyo3::prelude::*;
 
@@ -32,25 +32,11 @@ impl PyStore {
         Self::open(py, path)
     }
 
-    /// Returns the runs, oldest first: dicts with `run`, `scenario`, `seed`, `agent`, `records`, `head`, `score`, `finished`.
+    /// Returns the runs, oldest first: dicts with `run`, `scenario`, `seed`, `agent`, `records`, `head`, `score`, `finished`,
+    /// `forked_from`.
     fn runs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let runs = py.detach(|| self.library.list()).map_err(raised)?;
-        let rows: Vec<_> = runs
-            .iter()
-            .map(|run| {
-                serde_json::json!({
-                    "run": run.id.as_str(),
-                    "scenario": run.note.scenario,
-                    "seed": run.note.seed,
-                    "agent": run.note.agent,
-                    "records": run.head.count,
-                    "head": run.head.hash.to_string(),
-                    "score": run.note.score,
-                    "finished": run.note.finished,
-                })
-            })
-            .collect();
-        serialized(py, &rows)
+        serialized(py, &runs.iter().map(RunRow::from).collect::<Vec<_>>())
     }
 
     /// Returns the log of a run, by its id, a unique beginning of one, or `last`.

@@ -16,7 +16,7 @@ pub mod timeline;
 pub use blobs::StoreBlobs;
 pub use error::RunError;
 pub use failure::ScriptFailure;
-pub use library::{LOG_ENDING, Library, RunInfo, Verified, load_file, load_scenario, verify_file};
+pub use library::{LOG_ENDING, Library, RunInfo, RunRow, Verified, load_file, load_scenario, verify_file};
 pub use live::LiveRun;
 pub use note::RunNote;
 pub use office::office;

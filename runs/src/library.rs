@@ -10,6 +10,7 @@ use dayshift_engine::{BlobId, Blobs, Episode, Head, Host, MemoryBlobs, Seed, Seq
 use dayshift_scenarios::{Package, Scenario, built_in};
 use dayshift_services::Office;
 use dayshift_stores::{BranchId, BranchInfo, Finding, NewBranch, Parent, PortableLog, Store};
+use serde::Serialize;
 
 use crate::blobs::StoreBlobs;
 use crate::error::RunError;
@@ -41,6 +42,46 @@ pub struct RunInfo {
     pub head: Head,
     /// What is kept beside it.
     pub note: RunNote,
+}
+
+/// One run, as programs read a list. Public interface: change it only with a CHANGELOG line.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunRow {
+    /// Its id.
+    pub run: String,
+    /// The scenario's id.
+    pub scenario: String,
+    /// The seed.
+    pub seed: u64,
+    /// Who played.
+    pub agent: String,
+    /// How many records its log has.
+    pub records: u64,
+    /// The hash at the end, hexadecimal.
+    pub head: String,
+    /// The score, once it has ended.
+    pub score: Option<f64>,
+    /// Whether it has ended.
+    pub finished: bool,
+    /// The run and position that it was forked from.
+    pub forked_from: Option<(String, u64)>,
+}
+
+impl From<&RunInfo> for RunRow {
+    fn from(info: &RunInfo) -> Self {
+        let RunInfo { id, head, note } = info;
+        Self {
+            run: id.to_string(),
+            scenario: note.scenario.clone(),
+            seed: note.seed,
+            agent: note.agent.clone(),
+            records: head.count,
+            head: head.hash.to_string(),
+            score: note.score,
+            finished: note.finished,
+            forked_from: note.forked_from.clone(),
+        }
+    }
 }
 
 impl Library {
