@@ -1,6 +1,8 @@
 """Gymnasium's own checker, and the registration."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -11,9 +13,10 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 import dayshift.gym  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def registered():
-    dayshift.gym.register()
+def test_importing_dayshift_is_enough():
+    program = "import dayshift, gymnasium; print(gymnasium.make('dayshift/payment-change-v1').reset(seed=7)[1]['day'])"
+    made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert made.stdout.strip() == "mon", made.stderr
 
 
 def test_gymnasiums_checker_finds_nothing():

@@ -54,3 +54,11 @@ __all__ = [
     "scenarios",
     "verify",
 ]
+
+try:
+    from .registration import register as _register
+
+    _register()
+except ImportError:
+    # Gymnasium is not installed, or its own import is under way and will find nothing to register yet.
+    pass

@@ -13,6 +13,8 @@ from gymnasium.spaces import Space
 
 import dayshift
 
+from .registration import register
+
 __all__ = ["JsonText", "TextEnv", "register"]
 
 
@@ -92,11 +94,3 @@ class TextEnv(gymnasium.Env[str, str]):
     def _show(self, observation: dict[str, Any]) -> str:
         self.shown = json.dumps(observation, ensure_ascii=False)
         return self.shown
-
-
-def register() -> None:
-    """Registers every built-in scenario as `dayshift/ID`. Gymnasium calls this itself once dayshift is installed."""
-    for scenario in dayshift.scenarios():
-        identifier = f"dayshift/{scenario}"
-        if identifier not in gymnasium.registry:
-            gymnasium.register(identifier, entry_point="dayshift.gym:TextEnv", kwargs={"scenario": scenario})

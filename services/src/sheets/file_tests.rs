@@ -229,6 +229,13 @@ fn what_no_file_of_formulas_can_hold_is_text_and_comes_back() {
 }
 
 #[test]
+fn an_apostrophe_alone_is_an_empty_cell() {
+    let mut bench = Bench::new(SheetsState::new());
+    import(&mut bench, "Ledger", "csv", b"1,',2\n").expect("imported");
+    assert_eq!(shown(&mut bench, "Ledger", "Sheet1", "values"), "[[1,null,2]]");
+}
+
+#[test]
 fn broken_files_are_refused_and_leave_nothing_behind() {
     let mut bench = Bench::new(SheetsState::new());
     let before = bench.service.digest();

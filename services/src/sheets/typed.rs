@@ -33,7 +33,9 @@ pub fn typed(text: &str) -> Typed {
         return Typed::plain(CellValue::Empty);
     }
     if let Some(literal) = text.strip_prefix('\'') {
-        return Typed::plain(CellValue::Text(literal.into()));
+        // An apostrophe alone is an empty cell: no file tells an empty text from one.
+        let value = if literal.is_empty() { CellValue::Empty } else { CellValue::Text(literal.into()) };
+        return Typed::plain(value);
     }
     let trimmed = text.trim();
     if trimmed.eq_ignore_ascii_case("true") || trimmed.eq_ignore_ascii_case("false") {
