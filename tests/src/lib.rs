@@ -5,7 +5,9 @@ mod office;
 
 use std::sync::Arc;
 
-use dayshift_engine::{Head, Seed};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use dayshift_engine::{Head, Seed, Value, map};
 use dayshift_runs::{Library, Run};
 use dayshift_sandbox::Sandbox;
 use dayshift_scenarios::{Scenario, built_in, built_in_names};
@@ -95,4 +97,23 @@ pub fn played(scenario: &Scenario<Office>, name: &str, seed: u64) -> Run {
 pub fn head_of(library: &Library, scenario: &Scenario<Office>, name: &str, seed: u64) -> Head {
     let id = play(library, scenario, name, seed);
     library.load(&id).expect("it loads").head()
+}
+
+/// Returns a file's bytes, read range by range as an agent reads them.
+///
+/// # Panics
+///
+/// If there is no such file.
+#[must_use]
+pub fn read_file(bench: &mut Bench, path: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    loop {
+        let arguments = map! { "path" => path, "start_byte" => bytes.len() };
+        let answer = bench.call("files.read", arguments).expect("a file that is there");
+        let piece = answer.get("base64").and_then(Value::as_text).expect("a range of bytes");
+        bytes.extend(STANDARD.decode(piece).expect("base64"));
+        if answer.get("next_byte").and_then(Value::as_int).is_none() {
+            return bytes;
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use dayshift_engine::{Value, map};
-use dayshift_tests::{Bench, Material, Specimen, faults};
+use dayshift_tests::{Bench, Material, Specimen, faults, read_file};
 use serde_json::json;
 
 #[test]
@@ -55,7 +55,7 @@ fn treat(specimen: &Specimen, folder: &Path) -> serde_json::Value {
     let shown = call("files.read", map! { "path" => path.as_str() });
     let text = shown.get("text").and_then(Value::as_text).map(str::to_owned);
     call("files.stat", map! { "path" => path.as_str() });
-    let copy = read(&mut bench, &path);
+    let copy = read_file(&mut bench, &path);
     let mut call = |tool: &str, arguments: Value| {
         bench.call(tool, arguments).unwrap_or_else(|refusal| panic!("{name}: {tool}: {refusal}"))
     };
@@ -68,7 +68,7 @@ fn treat(specimen: &Specimen, folder: &Path) -> serde_json::Value {
     let saved = format!("/out/saved{ending}");
     call("mail.save_attachment", map! { "uid" => 1_i64, "path" => saved.as_str() });
     let message = bench.message("ann@acme.example", "Sent", 1).expect("what was sent is in Sent");
-    let after = read(&mut bench, &saved);
+    let after = read_file(&mut bench, &saved);
 
     std::fs::create_dir_all(folder).expect("a folder");
     let keep = |file: &str, bytes: &[u8]| {
@@ -88,21 +88,7 @@ fn treat(specimen: &Specimen, folder: &Path) -> serde_json::Value {
         bench.call("files.edit", edit).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
         case["old"] = old.into();
         case["new"] = "Dayshift".into();
-        case["edited"] = keep(&format!("edited{ending}"), &read(&mut bench, &saved)).into();
+        case["edited"] = keep(&format!("edited{ending}"), &read_file(&mut bench, &saved)).into();
     }
     case
-}
-
-/// Returns a file's bytes, read as an agent reads them.
-fn read(bench: &mut Bench, path: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    loop {
-        let arguments = map! { "path" => path, "start_byte" => bytes.len() };
-        let answer = bench.call("files.read", arguments).expect("a file that is there");
-        let piece = answer.get("base64").and_then(Value::as_text).expect("a range of bytes");
-        bytes.extend(STANDARD.decode(piece).expect("base64"));
-        if answer.get("next_byte").and_then(Value::as_int).is_none() {
-            return bytes;
-        }
-    }
 }

@@ -2,10 +2,8 @@
 //! email package reads what came of it. What "the rest is unchanged" means: the message keeps its very bytes wherever it is moved; an attachment that
 //! is saved or passed on has the bytes that Python decodes; an answer quotes and refers to it.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use dayshift_engine::{Value, map};
-use dayshift_tests::{Bench, Material, Specimen, faults};
+use dayshift_tests::{Bench, Material, Specimen, faults, read_file};
 use serde_json::json;
 
 const ANN: &str = "ann@acme.example";
@@ -65,7 +63,7 @@ fn treat(specimen: &Specimen, folder: &std::path::Path) -> serde_json::Value {
             let path = format!("/saved/{number}");
             let arguments = map! { "uid" => 1_i64, "attachment" => number, "path" => path.as_str() };
             bench.call("mail.save_attachment", arguments).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
-            let content = file(&mut bench, &path);
+            let content = read_file(&mut bench, &path);
             assert_eq!(part.get("bytes").and_then(Value::as_int), Some(content.len() as i64), "{name}: {part}");
             let (file_name, media_type) = (text(&part, "name"), text(&part, "media_type"));
             json!({ "name": file_name, "media_type": media_type, "path": keep(&format!("attachment-{number}"), &content) })
@@ -112,20 +110,6 @@ fn whole(bench: &mut Bench, shown: &Value) -> String {
         next = more.get("next_offset").and_then(Value::as_int);
     }
     body
-}
-
-/// Returns a file's bytes, read as an agent reads them.
-fn file(bench: &mut Bench, path: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    loop {
-        let arguments = map! { "path" => path, "start_byte" => bytes.len() };
-        let answer = bench.call("files.read", arguments).expect("a file that is there");
-        let piece = answer.get("base64").and_then(Value::as_text).expect("a range of bytes");
-        bytes.extend(STANDARD.decode(piece).expect("base64"));
-        if answer.get("next_byte").and_then(Value::as_int).is_none() {
-            return bytes;
-        }
-    }
 }
 
 #[test]
