@@ -6,6 +6,7 @@ pub mod chat;
 pub mod clock;
 pub mod files;
 pub mod knowledge;
+mod lowercase;
 pub mod mail;
 mod office;
 pub mod people;

@@ -10,6 +10,7 @@ use memchr::memmem::Finder;
 use super::block::{Block, BlockKind};
 use super::event::KnowledgeEvent;
 use super::{ContentOf, KnowledgeState, Node};
+use crate::lowercase::push_lowercase;
 
 /// The texts of all pages, databases and rows, by position.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,22 +52,22 @@ impl KnowledgeState {
         let position = match self.nodes.get(id)? {
             Node::Page => {
                 let page = self.pages.peek(id)?;
-                add(&mut text, &page.title);
+                push_lowercase(&mut text, &page.title);
                 page.position
             }
             Node::Database => {
                 let database = self.databases.peek(id)?;
-                add(&mut text, &database.schema.title);
-                add(&mut text, &database.schema.description);
+                push_lowercase(&mut text, &database.schema.title);
+                push_lowercase(&mut text, &database.schema.description);
                 return Some((database.position, text));
             }
             Node::Row(database) => {
                 let row = self.tables.get(database)?.peek_row(id)?;
                 for value in row.values() {
                     match value {
-                        Value::Text(own) => add(&mut text, own),
+                        Value::Text(own) => push_lowercase(&mut text, own),
                         Value::List(items) => {
-                            items.iter().filter_map(Value::as_text).for_each(|own| add(&mut text, own))
+                            items.iter().filter_map(Value::as_text).for_each(|own| push_lowercase(&mut text, own))
                         }
                         Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => {}
                     }
@@ -82,22 +83,11 @@ impl KnowledgeState {
 }
 
 fn add_block(text: &mut String, block: &Block) {
-    add(text, &block.text);
+    push_lowercase(text, &block.text);
     if let BlockKind::Table { rows } = &block.kind {
-        rows.iter().flatten().for_each(|cell| add(text, cell));
+        rows.iter().flatten().for_each(|cell| push_lowercase(text, cell));
     }
     block.children.iter().for_each(|child| add_block(text, child));
-}
-
-fn add(text: &mut String, piece: &str) {
-    if piece.is_ascii() {
-        let start = text.len();
-        text.push_str(piece);
-        text[start..].make_ascii_lowercase();
-    } else {
-        text.push_str(&piece.to_lowercase());
-    }
-    text.push('\n');
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use dayshift_engine::SimTime;
 use memchr::memmem::Finder;
 
 use super::message::{Mailbox, Message};
+use crate::lowercase::push_lowercase;
 
 /// The words of 64 bits in a filter: 2,048 bits, of which a mail of 1 KB sets about a fifth.
 const FILTER_WORDS: usize = 32;
@@ -59,12 +60,12 @@ impl Folded {
             people(&mut text, list);
         }
         let to_end = text.len();
-        lower(&mut text, &message.subject);
+        push_lowercase(&mut text, &message.subject);
         let subject_end = text.len();
         for part in &message.attachments {
-            lower(&mut text, &part.name);
+            push_lowercase(&mut text, &part.name);
         }
-        lower(&mut text, &message.text);
+        push_lowercase(&mut text, &message.text);
         Self { trigrams: Trigrams::of(text.as_bytes()), text: text.into(), from_end, to_end, subject_end }
     }
 
@@ -122,20 +123,9 @@ impl Needle {
 /// Adds names and addresses, one a line, so that nothing is found across two of them.
 fn people(text: &mut String, mailboxes: &[Mailbox]) {
     for mailbox in mailboxes {
-        lower(text, &mailbox.name);
-        lower(text, &mailbox.address);
+        push_lowercase(text, &mailbox.name);
+        push_lowercase(text, &mailbox.address);
     }
-}
-
-fn lower(text: &mut String, piece: &str) {
-    if piece.is_ascii() {
-        let start = text.len();
-        text.push_str(piece);
-        text[start..].make_ascii_lowercase();
-    } else {
-        text.push_str(&piece.to_lowercase());
-    }
-    text.push('\n');
 }
 
 #[cfg(test)]
