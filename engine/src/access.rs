@@ -1,7 +1,8 @@
 //! Access tracing: which pieces of the world were read to decide something, found by storage and not declared by authors.
 //!
 //! A [`Frame`] is open while a call is decided or a check evaluated. Storage ([`crate::Collection`], [`crate::Tracked`]) notes
-//! in it the key of every piece that was read, with the position of the record that last wrote it: a read-after-write edge.
+//! in it the key of every piece that was read, with the position of the record that last wrote it: a read-after-write edge. The frame
+//! also holds the [`Budget`] that the decision draws on.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -9,6 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use crate::budget::Budget;
 use crate::id::{BlobId, Seq};
 
 /// The name of a readable piece of the world: an item (`files:/a.txt`), a collection's membership (`files:/`), or the content of
@@ -68,6 +70,7 @@ pub struct Frame {
     causes: RefCell<Vec<Seq>>,
     untracked: Cell<bool>,
     missing: Cell<Option<BlobId>>,
+    budget: Budget,
 }
 
 impl Frame {
@@ -75,6 +78,18 @@ impl Frame {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Returns an empty frame whose decision may cost at most `budget`.
+    #[must_use]
+    pub fn with_budget(budget: Budget) -> Self {
+        Self { budget, ..Self::default() }
+    }
+
+    /// Returns what the decision may still cost.
+    #[must_use]
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// Notes that `key` was read, last written by `written`.

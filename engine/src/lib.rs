@@ -4,6 +4,7 @@
 
 mod access;
 mod blob;
+mod budget;
 mod chain;
 mod check;
 pub mod codec;
@@ -28,6 +29,7 @@ mod world;
 
 pub use access::{Accesses, Frame, Key, Read, ReadKind};
 pub use blob::{Blobs, CONTENT_INLINE_BYTES_MAX, Content, MemoryBlobs};
+pub use budget::{BUDGET_BYTES, BUDGET_WORK, Budget, CALL_BYTES_MAX, CALL_WORK_MAX, OverBudget};
 pub use chain::{BadLink, ENVELOPE_BYTES, Envelope, Head, RECORD_BYTES_MAX, RECORD_MAGIC, verify_chain};
 pub use check::{CheckSpec, Checks, Moment};
 pub use codec::CodecError;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::{Frame, Key};
 use crate::blob::{Blobs, CONTENT_INLINE_BYTES_MAX, Content};
+use crate::budget::Budget;
 use crate::collection::Applying;
 use crate::digest::StateDigest;
 use crate::errand::Errand;
@@ -116,6 +117,12 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Returns what this decision may still cost.
+    #[must_use]
+    pub fn budget(&self) -> &Budget {
+        self.frame.budget()
+    }
+
     /// Returns the random stream of `label` for this record.
     #[must_use]
     pub fn stream(&self, label: &str) -> RandomStream {
@@ -155,6 +162,12 @@ pub struct Looking<'a> {
 }
 
 impl Looking<'_> {
+    /// Returns what this question may still cost.
+    #[must_use]
+    pub fn budget(&self) -> &Budget {
+        self.frame.budget()
+    }
+
     /// Returns the bytes of `content`.
     ///
     /// # Errors
