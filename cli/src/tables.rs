@@ -61,8 +61,16 @@ pub(crate) fn credit(summary: &Summary) {
     talk::print(&table.to_string());
     let sum: f64 = rows.iter().map(|row| row.amount).sum();
     let unattributed = summary.unattributed.filter(|amount| amount.abs() > 1e-12);
-    let rest = unattributed.map(|amount| format!("; unattributed {amount:+.3}")).unwrap_or_default();
-    talk::print(&format!("credit {sum:+.3}; exogenous {:+.3}{rest}", summary.exogenous));
+    let rest = unattributed.map(|amount| format!(", unattributed {amount:+.3}")).unwrap_or_default();
+    talk::print(&format!(
+        "from the start {:.3}, credit {sum:+.3}, exogenous {:+.3}{rest}: score {:.3}",
+        summary.start, summary.exogenous, summary.score
+    ));
+    let held = summary.checks.iter().filter(|check| check.start > 0.0);
+    let held: Vec<String> = held.map(|check| format!("{} {:.3}", check.id, check.weight * check.start)).collect();
+    if !held.is_empty() {
+        talk::print(&format!("held from the start: {}", held.join(", ")));
+    }
 }
 
 /// Prints the rows of a ledger.

@@ -60,7 +60,11 @@ pub(crate) fn why(desk: &Desk, name: &str, check: &str) -> Result<Verdict, Failu
         talk::print(&format!("  it cannot be evaluated: {error}"));
     }
     for step in report.moves.iter().filter(|step| report.verdicts[step.check].spec.id == check) {
-        let who = step.turn.map_or_else(|| step.actor.to_string(), |turn| format!("turn {turn}"));
+        let who = match step.turn {
+            Some(turn) if step.actor.is_exogenous() => format!("{}, set off by turn {turn}", step.actor),
+            Some(turn) => format!("turn {turn}"),
+            None => step.actor.to_string(),
+        };
         talk::print(&format!("  {:.2} → {:.2} at record {} by {who}", step.before, step.after, step.at));
     }
     if initial > 0 {

@@ -2,6 +2,7 @@
 //! decoded and changes the world.
 
 mod admission;
+mod again;
 mod error;
 
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::blob::Blobs;
 use crate::codec::{Parts, Stored, encode_parts};
 use crate::collection::Applying;
 use crate::digest::Canonical;
-use crate::errand::Host;
+use crate::errand::{Errand, Host};
 use crate::id::{Actor, BlobId, Day, Seq, Turn};
 use crate::log::Log;
 use crate::plan::{CALLS_PER_TURN_MAX, Clock, Plan, TURNS_PER_DAY_MAX, When};
@@ -29,6 +30,7 @@ use crate::value::Value;
 use crate::world::{Context, Decision, Wait, World};
 
 use self::admission::{failed, missing, note_named_blobs, spec_of, unknown_tool};
+pub use self::again::Again;
 pub use self::error::{
     CONDITION_FAILED, EpisodeError, MESSAGE_BYTES_MAX, PERSONA_FAILED, REFERENCE_MISSING, SCRIPT_MESSAGE_CHARS_MAX,
     SETTLE_RECORDS_MAX,
@@ -704,7 +706,11 @@ impl<W: World> Episode<W> {
     /// Decides `call` and appends its record. Returns the record and the answer.
     fn execute(&mut self, draft: Draft, call: ToolCall) -> Result<(Seq, Result<Value, Rejection>), EpisodeError> {
         let frame = Frame::new();
-        let Decided { decision, brought } = self.decide(&draft, &call, &frame);
+        // The one place where the host comes in.
+        let ask = |seq, errand: &Errand| {
+            self.host.as_ref().map_or(Value::Null, |host| host.carry_out(seq, errand, &*self.blobs))
+        };
+        let Decided { decision, brought } = self.decide(&draft, &call, &frame, self.schedule.now, ask);
         let (events, answer, wait) = match decision {
             Ok(decision) => (decision.events, Ok(decision.answer), decision.wait),
             Err(rejection) => (Vec::new(), Err(rejection), None),
@@ -726,13 +732,21 @@ impl<W: World> Episode<W> {
         Ok((seq, answer))
     }
 
-    fn decide(&self, draft: &Draft, call: &ToolCall, frame: &Frame) -> Decided<W::Event> {
+    /// The one way from a call to its decision, for live play, re-execution and audits: admission, the errand if there is one, the world.
+    fn decide(
+        &self,
+        draft: &Draft,
+        call: &ToolCall,
+        frame: &Frame,
+        time: SimTime,
+        carry_out: impl FnOnce(Seq, &Errand) -> Value,
+    ) -> Decided<W::Event> {
         if let Err(rejection) = self.admit(draft, call) {
             return Decided::refused(rejection);
         }
         let context = Context {
             seq: Seq::new(self.log.head().count),
-            time: self.schedule.now,
+            time,
             actor: &draft.actor,
             turn: draft.turn,
             seed: self.schedule.seed,
@@ -743,10 +757,7 @@ impl<W: World> Episode<W> {
             Ok(errand) => errand,
             Err(rejection) => return Decided::refused(rejection),
         };
-        // The one place where the host comes in.
-        let host = self.host.as_ref();
-        let brought =
-            errand.map(|errand| host.map_or(Value::Null, |host| host.carry_out(context.seq, &errand, &*self.blobs)));
+        let brought = errand.map(|errand| carry_out(context.seq, &errand));
         let decision = match &brought {
             Some(brought) => self.world.settle(call, brought, &context),
             None => self.world.decide(call, &context),

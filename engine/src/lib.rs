@@ -36,8 +36,8 @@ pub use codec::CodecError;
 pub use collection::{Applying, Collection, Tracked};
 pub use digest::{Canonical, Graded, StateDigest};
 pub use episode::{
-    CONDITION_FAILED, Episode, EpisodeError, Genesis, MESSAGE_BYTES_MAX, PERSONA_FAILED, Prefix, REFERENCE_MISSING,
-    SCRIPT_MESSAGE_CHARS_MAX, SETTLE_RECORDS_MAX, Step,
+    Again, CONDITION_FAILED, Episode, EpisodeError, Genesis, MESSAGE_BYTES_MAX, PERSONA_FAILED, Prefix,
+    REFERENCE_MISSING, SCRIPT_MESSAGE_CHARS_MAX, SETTLE_RECORDS_MAX, Step,
 };
 pub use errand::{Errand, ErrandEntry, Host, Recorded};
 pub use id::{Actor, BadDigest, BlobId, Day, EventId, RecordHash, Seq, Turn};

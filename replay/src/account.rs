@@ -1,13 +1,12 @@
 //! The account of one graded log: its dependency graph, its credit per turn, and the counterfactual audit that shows whether the credit
 //! means something. The formulas live in [`crate::credit`]; here the log fills their inputs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dayshift_engine::codec::{Stored, encode};
 use dayshift_engine::{
-    Actor, Blobs, Checks, Context, Decision, Episode, Frame, Outcome, PastCall, Payload, Record, Rejection, Request,
-    Seed, Seq, SmolStr, ToolCall, Turn, Value, World, map,
+    Again, Checks, Episode, PastCall, Record, Rejection, Request, Seed, Seq, SmolStr, Turn, Value, World, map,
 };
 
 use crate::ReplayError;
@@ -16,6 +15,9 @@ use crate::credit::{
     Trace, Verdicts, audit, entities, slice_soundness,
 };
 use crate::grade::{Grader, Report};
+
+/// By how much two scores of one history may differ, for rounding.
+const SCORE_TOLERANCE: f64 = 1e-9;
 
 /// A log with its verdicts and its dependency graph.
 pub struct Account<W: World> {
@@ -124,7 +126,7 @@ impl<W: World> Account<W> {
     ///
     /// # Errors
     ///
-    /// [`ReplayError`] when a replay fails.
+    /// [`ReplayError`] when a replay fails; [`ReplayError::AuditDiffers`] when the replay of all turns does not come to the report's score.
     pub fn audit(&self, ledger: &Ledger, mut progress: impl FnMut(u64)) -> Result<Audited, ReplayError> {
         let closed = ClosedReplay::new(&self.trace, &self.known);
         let mut replays = 0;
@@ -134,6 +136,10 @@ impl<W: World> Account<W> {
             progress(replays);
             Ok::<f64, ReplayError>(self.ablate(&closed, keep)?.score)
         })?;
+        // Each call executed again must do what it did: else the log does not say what happened, and the audit means nothing.
+        if (audited.full - self.report.score).abs() > SCORE_TOLERANCE {
+            return Err(ReplayError::AuditDiffers { score: self.report.score, again: audited.full });
+        }
         let targets: Vec<SliceTarget> = self.slice_targets();
         let soundness = slice_soundness(&self.trace, &self.edges, &targets, |check, keep| {
             Ok::<f64, ReplayError>(self.ablate(&closed, keep)?.verdicts[check].level)
@@ -154,34 +160,36 @@ impl<W: World> Account<W> {
     fn ablate(&self, closed: &ClosedReplay<'_>, keep: &BTreeSet<Turn>) -> Result<Report, ReplayError> {
         let (mut episode, mut grader) = self.opening.clone();
         let opened = self.report.opened;
+        let mut places = BTreeMap::from([(opened, opened)]);
         closed.run(keep, |step| {
             if step.seq == opened {
                 return Ok(Value::Null);
             }
-            self.perform(&mut episode, &mut grader, step)
+            self.perform(&mut episode, &mut grader, &mut places, step)
         })?;
         Ok(grader.report(&episode))
     }
 
-    /// Executes one recorded step on a shortened episode, at its original time. Returns what it answers now.
-    fn perform(&self, episode: &mut Episode<W>, grader: &mut Grader<W>, step: &Step) -> Result<Value, ReplayError> {
+    /// Executes one recorded step on a shortened episode, at its original time. Returns what it answers now. `places` says where the records
+    /// executed so far stand in the shortened log.
+    fn perform(
+        &self,
+        episode: &mut Episode<W>,
+        grader: &mut Grader<W>,
+        places: &mut BTreeMap<Seq, Seq>,
+        step: &Step,
+    ) -> Result<Value, ReplayError> {
         let first = self.report.opened.get();
         let original = &self.records[(step.seq.get() - first) as usize];
-        let mut record = Record { seq: Seq::new(episode.log().head().count), ..original.clone() };
-        let mut output = step.output.clone();
-        if let Request::Call { tool, .. } = &record.head.request {
-            let call = ToolCall { tool: tool.clone(), arguments: step.arguments.clone() };
-            let frame = Frame::new();
-            let blobs = Arc::clone(episode.blobs());
-            let brought = record.head.brought.as_ref().map(|payload| payload.load(step.seq, &*blobs)).transpose()?;
-            let decided = decide(episode.world(), &call, brought, &record, (self.seed, &frame, &*blobs));
-            output = output_of(decided.as_ref().map(|decision| &decision.answer));
-            (record.events, record.outcome) = match decided {
-                Ok(decision) => (decision.events, Outcome::Answered(Payload::store(decision.answer, &frame, &*blobs))),
-                Err(rejection) => (Vec::new(), Outcome::Refused(rejection)),
-            };
-            record.reads = frame.close().reads;
-        }
+        let Again { mut record, answer } = episode.decide_again(original)?;
+        let kept = |cause: &Seq| if cause.get() < first { Some(*cause) } else { places.get(cause).copied() };
+        record.head.causes = original.head.causes.iter().filter_map(kept).collect();
+        places.insert(step.seq, record.seq);
+        let output = if matches!(original.head.request, Request::Call { .. }) {
+            output_of(answer.as_ref())
+        } else {
+            step.output.clone()
+        };
         grader.absorb(episode, encode(episode.log().head().hash, &record).into())?;
         Ok(output)
     }
@@ -191,7 +199,7 @@ impl<W: World> Account<W> {
         let brought = |index: usize| {
             let last = self.report.moves.iter().rev().find(|step| step.check == index)?;
             let verdict = &self.report.verdicts[index];
-            let earned = last.actor == Actor::Agent && verdict.level > verdict.start;
+            let earned = last.turn.is_some() && verdict.level > verdict.start;
             earned.then(|| SliceTarget { check: index, roots: last.roots.clone(), level: verdict.level })
         };
         (0..self.report.verdicts.len()).filter_map(brought).collect()
@@ -222,33 +230,6 @@ fn output_of(answer: Result<&Value, &Rejection>) -> Value {
     match answer {
         Ok(value) => value.clone(),
         Err(rejection) => map! { "code" => rejection.code.to_string(), "message" => rejection.message.clone() },
-    }
-}
-
-/// Decides `call` again. What its errand brought back then, it brings back now: nobody can be asked what would have come of it.
-fn decide<W: World>(
-    world: &W,
-    call: &ToolCall,
-    brought: Option<Value>,
-    record: &Record<W::Event>,
-    (seed, frame, blobs): (Seed, &Frame, &dyn Blobs),
-) -> Result<Decision<W::Event>, Rejection> {
-    let unknown = || Rejection::new("call/unknown-tool", format!("there is no tool '{}'", call.tool));
-    let offered = W::tools().iter().find(|spec| spec.name == call.tool.as_str() && world.offers(spec));
-    let spec = offered.ok_or_else(unknown)?;
-    spec.admit(call)?;
-    let context = Context {
-        seq: record.seq,
-        time: record.time,
-        actor: &record.head.actor,
-        turn: record.head.turn,
-        seed,
-        frame,
-        blobs,
-    };
-    match world.errand(call, &context)? {
-        Some(_) => world.settle(call, &brought.unwrap_or_default(), &context),
-        None => world.decide(call, &context),
     }
 }
 

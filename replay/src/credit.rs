@@ -29,4 +29,5 @@ pub use fidelity::{Fidelity, SliceTarget, Soundness, slice_soundness};
 pub use ledger::{Entry, Ledger, Row, TurnCredit};
 pub use movement::{Check, Crossing, Movement, Verdicts};
 pub use prerequisites::{Prerequisites, prerequisites};
+pub(crate) use trace::Owners;
 pub use trace::{Segment, Step, Trace};

@@ -1,7 +1,7 @@
 //! Grading: folds a log, follows every check through it, and reports verdicts with their evidence. Verdicts are derived and never stored
 //! in the log, so that one log can be graded by several versions of the checks.
 //!
-//! Checks are evaluated where a segment (a maximal run of records with one actor and turn) ends, and only those of which the segment
+//! Checks are evaluated where a segment (a maximal run of records with one actor and turn; a reaction has the turn that set it off) ends, and only those of which the segment
 //! wrote a key that their last evaluation read. A check that counts at the end of a day is followed from the beginning and frozen when the
 //! day is handed over, so that work done early is credited to the turns that did it. A constraint starts at 1 and can only fall.
 
@@ -14,6 +14,7 @@ use dayshift_engine::{
 };
 
 use crate::ReplayError;
+use crate::credit::Owners;
 
 /// What grading found in one log.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,7 +86,7 @@ pub struct Move {
     pub at: Seq,
     /// Who acted.
     pub actor: Actor,
-    /// The agent's turn, if the agent did.
+    /// The turn that it belongs to: the agent's, or the one that set off a reaction. Nothing if the world acted by itself.
     pub turn: Option<Turn>,
     /// On which day.
     pub day: Day,
@@ -117,6 +118,7 @@ pub struct Grader<W: World> {
     watchers: BTreeMap<Key, BTreeSet<usize>>,
     written: BTreeSet<Key>,
     turn_of: BTreeMap<Seq, Turn>,
+    owners: Owners,
     segment: Option<(Actor, Option<Turn>)>,
     last: Seq,
     day: Day,
@@ -136,6 +138,7 @@ impl<W: World> Clone for Grader<W> {
             watchers: self.watchers.clone(),
             written: self.written.clone(),
             turn_of: self.turn_of.clone(),
+            owners: self.owners.clone(),
             segment: self.segment.clone(),
             moves: self.moves.clone(),
             crossings: self.crossings.clone(),
@@ -184,6 +187,7 @@ impl<W: World> Grader<W> {
             watchers: BTreeMap::new(),
             written: BTreeSet::new(),
             turn_of: BTreeMap::new(),
+            owners: Owners::default(),
             segment: None,
             last: Seq::default(),
             day: Day::default(),
@@ -202,8 +206,10 @@ impl<W: World> Grader<W> {
     ///
     /// [`EpisodeError`] when the record does not follow or does not decode.
     pub fn absorb(&mut self, episode: &mut Episode<W>, record: Arc<[u8]>) -> Result<(), EpisodeError> {
-        let head = dayshift_engine::codec::Stored::new(&record)?.head()?;
-        let segment = (head.actor.clone(), head.turn);
+        let stored = dayshift_engine::codec::Stored::new(&record)?;
+        let head = stored.head()?;
+        let owner = self.owners.next(stored.seq(), &head.actor, head.turn, &head.causes);
+        let segment = (head.actor, owner);
         if self.day_over || self.segment.as_ref().is_some_and(|open| *open != segment) {
             self.settle(episode);
         }

@@ -29,6 +29,16 @@ pub enum ReplayError {
     /// Credit cannot be computed.
     #[error(transparent)]
     Credit(#[from] credit::CreditError),
+    /// Executing all turns again comes to another score than the log does.
+    #[error(
+        "the log's calls, executed again, come to a score of {again} instead of {score}: replay it to see where it differs"
+    )]
+    AuditDiffers {
+        /// The score of the log.
+        score: f64,
+        /// The score of its calls executed again.
+        again: f64,
+    },
     /// The log's scenario cannot be had.
     #[error("the log's scenario cannot be loaded: {0}")]
     Scenario(String),

@@ -65,6 +65,14 @@ fn wanted(case: &str, key: &str) -> &'static str {
         ("vtca_exogenous_regress_resets_reference", _) => "B-204",
         ("vtca_reply_chain_through_npc", _) => "PO-55120",
         ("vtca_two_checks_one_turn", _) => "AC-9001",
+        ("vtca_reaction_flips", "status") => "released",
+        ("vtca_reaction_flips", "draft") => "RPT-2201",
+        ("vtca_reaction_breaks_agent_repairs", "plan") => "room-104",
+        ("vtca_reaction_to_a_reaction", "room") => "room-311",
+        ("vtca_reaction_after_a_later_turn", "amount") => "4711.50",
+        ("vtca_reaction_after_a_later_turn", "approval") => "yes-4711",
+        ("vtca_reaction_then_world" | "vtca_world_then_reaction", "a") => "x-100",
+        ("vtca_reaction_then_world" | "vtca_world_then_reaction", "b") => "y-200",
         (other, key) => panic!("no expectation for {key} of {other}"),
     }
 }
@@ -110,7 +118,7 @@ fn play(case: &Json) -> Case {
             let causes = event["causes"].as_array().expect("causes").iter();
             let causes = causes.map(|cause| places[&cause.as_u64().expect("a position")]).collect();
             script.conditions.insert(script.plan.events.len(), ToyCondition::Records(position, causes));
-            script.plan.events.push(conditional(seq, call(event)));
+            script.plan.events.push(conditional(seq, actor(event), call(event)));
         }
         places.insert(seq, Seq::new(position));
         position += 1;
@@ -147,11 +155,18 @@ fn plan() -> Plan {
     Plan { days: vec![day], closes: SimTime::from_millis(1), ..Plan::default() }
 }
 
-fn conditional(seq: u64, call: ToolCall) -> PlannedEvent {
+fn actor(event: &Json) -> Actor {
+    match event["actor"].as_str().expect("an actor") {
+        "exo" => Actor::World,
+        name => Actor::Persona(name.into()),
+    }
+}
+
+fn conditional(seq: u64, actor: Actor, call: ToolCall) -> PlannedEvent {
     PlannedEvent {
         id: EventId::new(format!("exogenous-{seq}")),
         when: When::Condition { opens: SimTime::from_millis(0), deadline: SimTime::from_millis(1), at_deadline: false },
-        commands: vec![PlannedCommand { actor: Actor::World, call }],
+        commands: vec![PlannedCommand { actor, call }],
         notice: None,
     }
 }
@@ -219,4 +234,71 @@ fn credit_and_the_exogenous_account_sum_to_what_the_score_moved() {
         assert!((ledger.end - account.report().score).abs() < TOLERANCE, "{}", case["id"]);
         assert!((ledger.start - account.report().start).abs() < TOLERANCE, "{}", case["id"]);
     }
+}
+
+/// Plays `calls`, each in a turn of its own, beside `events` that each happen when the log is so long, and grades whether `a` is "x" and `b` "y".
+fn played(
+    events: Vec<(u64, PlannedEvent)>,
+    calls: &[ToolCall],
+) -> (Vec<Result<Value, dayshift_engine::Rejection>>, Account<Toy>) {
+    let blobs: Arc<MemoryBlobs> = Arc::new(MemoryBlobs::new());
+    let mut script = ToyScript { plan: plan(), ..ToyScript::default() };
+    for (index, (length, event)) in events.into_iter().enumerate() {
+        script.conditions.insert(index, ToyCondition::Records(length, Vec::new()));
+        script.plan.events.push(event);
+    }
+    let script = script.shared();
+    let mut episode = open(Vec::new(), &script, &blobs);
+    let mut answers = Vec::new();
+    for call in calls {
+        episode.begin_turn("").expect("a turn begins");
+        answers.push(episode.call(call.clone()).expect("a call is recorded").answer);
+    }
+    let records: Vec<Arc<[u8]>> = episode.log().since(0).cloned().collect();
+    let spec = |id: &str| CheckSpec {
+        id: id.into(),
+        title: String::new(),
+        weight: 1.0,
+        requirement: "r".into(),
+        moment: Moment::Final,
+    };
+    let wanted = vec![vec![("a".into(), Value::from("x"))], vec![("b".into(), Value::from("y"))]];
+    let checks = Arc::new(Expectations { specs: vec![spec("a"), spec("b")], wanted });
+    let account = Account::of(Episode::blank(Toy::default(), script, blobs), &records, checks, "").expect("graded");
+    (answers, account)
+}
+
+fn write(name: &str, held: &str) -> ToolCall {
+    ToolCall::new("toy.write", map! { "k" => name, "v" => held })
+}
+
+#[test]
+fn a_tool_that_is_not_for_agents_is_refused_live_and_in_the_audit() {
+    let secret = ToolCall::new("toy.secret", map! { "k" => "a" });
+    let (answers, account) = played(Vec::new(), &[write("a", "x"), secret, write("b", "y")]);
+    assert_eq!(answers[1].as_ref().expect_err("it is refused").code, "call/unknown-tool");
+    assert_eq!(account.report().score, 1.0);
+    let audited = account.audit(&account.ledger(&Config::default()), |_| {}).expect("it is audited");
+    // Had the audit executed it, "a" would be gone.
+    assert_eq!(audited.audit.full, account.report().score);
+    assert_eq!(audited.audit.necessary.values().copied().collect::<Vec<_>>(), [0.5, 0.0, 0.5]);
+}
+
+#[test]
+fn the_world_may_use_such_a_tool_live_and_in_the_audit() {
+    let event = conditional(1, Actor::World, ToolCall::new("toy.secret", map! { "k" => "a" }));
+    let (_, account) = played(vec![(5, event)], &[write("a", "x"), write("b", "y")]);
+    assert_eq!(account.report().score, 0.5);
+    let audited = account.audit(&account.ledger(&Config::default()), |_| {}).expect("it is audited");
+    assert_eq!(audited.audit.full, 0.5);
+}
+
+#[test]
+fn what_the_arguments_of_a_call_forbid_is_refused_in_the_audit_as_it_was_live() {
+    let calls =
+        [write("a", "x"), ToolCall::new("toy.write", map! { "k" => "a", "v" => "z", "extra" => "e" }), write("b", "y")];
+    let (answers, account) = played(Vec::new(), &calls);
+    assert!(answers[1].is_err());
+    let audited = account.audit(&account.ledger(&Config::default()), |_| {}).expect("it is audited");
+    assert_eq!(audited.audit.full, account.report().score);
 }

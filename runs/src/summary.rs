@@ -48,7 +48,10 @@ pub struct Summary {
     /// The scripts of the scenario that failed while the episode ran, in the order of the log.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub script_failures: Vec<ScriptFailure>,
-    /// What the world, personas and the scenario moved the score by.
+    /// The score of the initial world: the shares of the checks that hold from the start. With `exogenous`, `unattributed` and the credit of all
+    /// turns it sums to `score`.
+    pub start: f64,
+    /// What the world moved the score by without the agent behind it.
     pub exogenous: f64,
     /// The credit of every turn.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,6 +80,8 @@ pub struct CheckRow {
     pub day: String,
     /// Its share of the score.
     pub weight: f64,
+    /// Its level in the initial world, in [0, 1].
+    pub start: f64,
     /// Its level in [0, 1].
     pub level: f64,
     /// Why it could not be evaluated, if so.
@@ -186,6 +191,7 @@ impl Summary {
             checks: report.verdicts.iter().map(|verdict| check_row(verdict, &names)).collect(),
             // The log was graded, so it decodes.
             script_failures: ScriptFailure::all(&run.records).unwrap_or_default(),
+            start: report.start,
             exogenous: ledger.map_or_else(|| exogenous(report), |ledger| ledger.exogenous),
             credit,
             ledger: ledger.map(|ledger| ledger.rows.clone()),
@@ -229,14 +235,15 @@ fn check_row(verdict: &dayshift_replay::Verdict, days: &[SmolStr]) -> CheckRow {
         requirement: verdict.spec.requirement.clone(),
         day: moment_name(verdict.spec.moment, days),
         weight: verdict.weight,
+        start: verdict.start,
         level: verdict.level,
         error: verdict.error.clone(),
         evidence: evidence.collect(),
     }
 }
 
-/// Returns what others than the agent moved the score by, without a ledger.
+/// Returns what the world moved the score by without the agent behind it, without a ledger.
 fn exogenous(report: &Report) -> f64 {
-    let foreign = report.moves.iter().filter(|step| step.actor.is_exogenous());
+    let foreign = report.moves.iter().filter(|step| step.turn.is_none());
     foreign.map(|step| report.verdicts[step.check].weight * (step.after - step.before)).sum()
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dayshift_engine::{Seq, SmolStr, Turn};
 use serde::Serialize;
 
-use super::{Config, Edges, Movement, Prerequisites, Step, Trace, Verdicts, prerequisites};
+use super::{Config, Edges, Movement, Prerequisites, Trace, Verdicts, prerequisites};
 
 /// One entry of the account.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,7 +26,7 @@ pub struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Entry {
-    /// Somebody other than the agent moved the level: nobody is credited or blamed.
+    /// The world moved the level by itself: nobody is credited or blamed.
     Exogenous,
     /// The turn lowered the level.
     Regression {
@@ -59,7 +59,7 @@ pub enum Entry {
         /// The turn that is paid.
         turn: Turn,
     },
-    /// A red line capped the score; the turn is nothing if it was not the agent that crossed it.
+    /// A red line capped the score; the turn is nothing if the world crossed it by itself.
     RedLine {
         /// The turn that is blamed.
         turn: Option<Turn>,
@@ -87,7 +87,7 @@ pub struct Ledger {
     pub rows: Vec<Row>,
     /// Every turn of the agent, those that earned nothing included.
     pub credit: BTreeMap<Turn, TurnCredit>,
-    /// What the world, personas and the scenario moved the score by.
+    /// What the world moved the score by without the agent behind it.
     pub exogenous: f64,
     /// What could not be attributed to a turn.
     pub unattributed: f64,
@@ -128,7 +128,7 @@ impl Ledger {
                 after: movement.after.min(ceiling),
                 movement,
             };
-            let turn = trace.step(movement.at).and_then(Step::agent_turn);
+            let turn = trace.owner(movement.at);
             let walk = |turn| walk(trace, edges, movement, turn, config);
             ledger.book(&fall_or_rise, turn, &mut marks[index], config, walk);
         }
@@ -207,7 +207,7 @@ impl Ledger {
     fn book_red_lines(&mut self, trace: &Trace, verdicts: &Verdicts) {
         for crossing in verdicts.crossings() {
             let excess = (self.end - crossing.cap).max(0.0);
-            let turn = trace.step(crossing.at).and_then(Step::agent_turn);
+            let turn = trace.owner(crossing.at);
             self.end -= excess;
             self.enter(Row {
                 check: crossing.red_line.clone(),

@@ -1,6 +1,6 @@
 //! The recorded steps that credit walks over: one for each record of a log, as plain data. Not the log itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dayshift_engine::{Actor, Key, Read, Seq, Turn, Value};
 
@@ -29,7 +29,8 @@ pub struct Step {
     pub untracked: bool,
 }
 
-/// A maximal run of records with one actor and turn: checks are evaluated where it ends.
+/// A maximal run of records with one actor and turn, where the turn of a reaction is that of whoever set it off: checks are evaluated where it
+/// ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The first record.
@@ -38,8 +39,34 @@ pub struct Segment {
     pub last: Seq,
     /// Who acted.
     pub actor: Actor,
-    /// The agent's turn; nothing for everybody else.
+    /// The turn that it belongs to; nothing for what the world did by itself.
     pub turn: Option<Turn>,
+}
+
+/// Finds out to whom records belong, one after the other in log order: the agent's to their own turn, a reaction to the turn of the latest
+/// agent record behind it, found through causes and passing through other reactions only. What has no agent behind it belongs to nobody.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Owners {
+    /// For each record that belongs to a turn: the agent's record, and its turn.
+    behind: BTreeMap<Seq, (Seq, Turn)>,
+}
+
+impl Owners {
+    /// Notes the next record and returns the turn that it belongs to.
+    pub(crate) fn next(&mut self, seq: Seq, actor: &Actor, turn: Option<Turn>, causes: &[Seq]) -> Option<Turn> {
+        let owner = if actor.is_exogenous() {
+            causes.iter().filter_map(|cause| self.behind.get(cause).copied()).max()
+        } else {
+            turn.map(|turn| (seq, turn))
+        };
+        self.behind.extend(owner.map(|owner| (seq, owner)));
+        owner.map(|(_, turn)| turn)
+    }
+
+    /// Returns the turn that the record `seq` belongs to.
+    pub(crate) fn of(&self, seq: Seq) -> Option<Turn> {
+        self.behind.get(&seq).map(|(_, turn)| *turn)
+    }
 }
 
 /// The steps of one episode in log order, checked: positions rise, agent records have turns that never go back, and
@@ -47,6 +74,7 @@ pub struct Segment {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     steps: Vec<Step>,
+    owners: Owners,
 }
 
 impl Step {
@@ -66,6 +94,7 @@ impl Trace {
     pub fn new(steps: Vec<Step>) -> Result<Self, CreditError> {
         let mut last = Seq::new(0);
         let mut turn = Turn::new(0);
+        let mut owners = Owners::default();
         for step in &steps {
             if step.seq <= last {
                 return Err(CreditError::StepOrder { seq: step.seq });
@@ -82,8 +111,9 @@ impl Trace {
             if let Some(source_seq) = sources.find(|source| *source >= step.seq) {
                 return Err(CreditError::Forward { seq: step.seq, source_seq });
             }
+            owners.next(step.seq, &step.actor, step.turn, &step.causes);
         }
-        Ok(Self { steps })
+        Ok(Self { steps, owners })
     }
 
     /// Returns the steps in log order.
@@ -96,6 +126,13 @@ impl Trace {
     #[must_use]
     pub fn step(&self, seq: Seq) -> Option<&Step> {
         self.steps.binary_search_by_key(&seq, |step| step.seq).ok().map(|index| &self.steps[index])
+    }
+
+    /// Returns the turn that the record `seq` belongs to: the agent's own, or the one that set off a reaction. What the world did by itself
+    /// belongs to none.
+    #[must_use]
+    pub fn owner(&self, seq: Seq) -> Option<Turn> {
+        self.owners.of(seq)
     }
 
     /// Returns the agent's turns.
@@ -115,7 +152,7 @@ impl Trace {
     pub fn segments(&self) -> Vec<Segment> {
         let mut segments: Vec<Segment> = Vec::new();
         for step in &self.steps {
-            let turn = step.agent_turn();
+            let turn = self.owner(step.seq);
             match segments.last_mut() {
                 Some(open) if open.actor == step.actor && open.turn == turn => open.last = step.seq,
                 Some(_) | None => {
@@ -158,6 +195,36 @@ mod tests {
         let bounds: Vec<_> =
             Trace::new(steps).unwrap().segments().iter().map(|one| (one.first.get(), one.last.get())).collect();
         assert_eq!(bounds, [(1, 2), (3, 3), (4, 4)]);
+    }
+
+    #[test]
+    fn a_reaction_belongs_to_the_latest_agent_record_behind_it() {
+        let caused = |seq, causes: &[u64]| Step {
+            causes: causes.iter().copied().map(Seq::new).collect(),
+            ..step(seq, Actor::Persona("ann".into()), None)
+        };
+        let steps = vec![
+            step(1, Actor::Agent, Some(1)),
+            step(2, Actor::Agent, Some(2)),
+            caused(3, &[1]),
+            caused(4, &[2, 3]),
+            caused(5, &[3]),
+            caused(6, &[]),
+            caused(7, &[6]),
+        ];
+        let trace = Trace::new(steps).unwrap();
+        let owners: Vec<_> = (1..=7).map(|seq| trace.owner(Seq::new(seq)).map(Turn::get)).collect();
+        assert_eq!(owners, [Some(1), Some(2), Some(1), Some(2), Some(1), None, None]);
+    }
+
+    #[test]
+    fn a_reaction_does_not_pass_through_the_agents_own_causes() {
+        let mut copy = step(3, Actor::Agent, Some(2));
+        copy.causes.push(Seq::new(1));
+        let mut answer = step(4, Actor::World, None);
+        answer.causes.push(Seq::new(3));
+        let trace = Trace::new(vec![step(1, Actor::Agent, Some(1)), copy, answer]).unwrap();
+        assert_eq!(trace.owner(Seq::new(4)), Some(Turn::new(2)));
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(crate) struct Recorded {
     pub(crate) trace: Trace,
     pub(crate) verdicts: Verdicts,
     pub(crate) end: Toy,
-    /// What each agent segment moved the score by.
+    /// What the segments of each turn moved the score by, its reactions included.
     pub(crate) potential: BTreeMap<Turn, f64>,
 }
 
@@ -122,6 +122,7 @@ pub(crate) fn record(events: &[ToyEvent], initial: &BTreeMap<SmolStr, Value>, ch
     let mut steps: Vec<Step> = Vec::new();
     let mut movements = Vec::new();
     let mut potential = BTreeMap::new();
+    let owners = owners(events);
     for (index, event) in events.iter().enumerate() {
         let done = toy.execute(event.seq, &event.op, &event.arguments);
         steps.push(Step {
@@ -135,7 +136,8 @@ pub(crate) fn record(events: &[ToyEvent], initial: &BTreeMap<SmolStr, Value>, ch
             writes: done.writes,
             untracked: false,
         });
-        let goes_on = events.get(index + 1).is_some_and(|next| next.actor == event.actor && next.turn == event.turn);
+        let owner = owners[&event.seq];
+        let goes_on = events.get(index + 1).is_some_and(|next| next.actor == event.actor && owners[&next.seq] == owner);
         if goes_on {
             continue;
         }
@@ -145,7 +147,7 @@ pub(crate) fn record(events: &[ToyEvent], initial: &BTreeMap<SmolStr, Value>, ch
                 let roots = toy_check.roots(&toy);
                 movements.push(Movement { check, at: event.seq, before, after, roots, untracked: false });
                 levels[check] = after;
-                if let Some(turn) = event.turn {
+                if let Some(turn) = owner {
                     *potential.entry(turn).or_default() += toy_check.weight * (after - before);
                 }
             }
@@ -154,6 +156,29 @@ pub(crate) fn record(events: &[ToyEvent], initial: &BTreeMap<SmolStr, Value>, ch
     let trace = Trace::new(steps).expect("the toy's events come in order");
     let verdicts = Verdicts::new(&trace, declared, movements, Vec::new()).expect("the toy's movements join");
     Recorded { trace, verdicts, end: toy, potential }
+}
+
+/// Finds out to which turn each event belongs, as the reference does: by walking back from each through exogenous causes.
+pub(crate) fn owners(events: &[ToyEvent]) -> BTreeMap<Seq, Option<Turn>> {
+    let known: BTreeMap<Seq, &ToyEvent> = events.iter().map(|event| (event.seq, event)).collect();
+    let owner = |event: &ToyEvent| {
+        if event.actor == Actor::Agent {
+            return event.turn;
+        }
+        let mut open = event.causes.clone();
+        let mut seen = BTreeSet::new();
+        let mut latest: Option<&ToyEvent> = None;
+        while let Some(seq) = open.pop() {
+            let Some(cause) = known.get(&seq).filter(|_| seen.insert(seq)) else { continue };
+            if cause.actor != Actor::Agent {
+                open.extend(&cause.causes);
+            } else if latest.is_none_or(|latest| latest.seq < seq) {
+                latest = Some(cause);
+            }
+        }
+        latest.and_then(|latest| latest.turn)
+    };
+    events.iter().map(|event| (event.seq, owner(event))).collect()
 }
 
 /// Replays with only the turns in `keep`, dependency-closed, and returns the weighted score.
