@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Runs, replays, grades and credits episodes of simulated office work.
 #[derive(Debug, Parser)]
@@ -17,6 +17,36 @@ pub(crate) struct Arguments {
     /// What to do
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// How a log is believed.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Belief {
+    /// Takes the log as it stands instead of executing it again first, and says so
+    #[arg(long)]
+    pub(crate) trust: bool,
+    /// Runs commands again in the sandbox whose results the log holds, and compares
+    #[arg(long, conflicts_with = "trust")]
+    pub(crate) host: bool,
+    /// The package that the log must be of: an id or a path; the installed one of its name, if nothing is said
+    #[arg(long, value_name = "SCENARIO")]
+    pub(crate) scenario: Option<String>,
+    /// A public key to trust: its file or its base64; the store's own is trusted in any case
+    #[arg(long, value_name = "PUB")]
+    pub(crate) key: Vec<String>,
+    /// Lets the log pass only if a trusted key signed it
+    #[arg(long)]
+    pub(crate) require_signature: bool,
+}
+
+/// What is done with keys.
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Makes a key: PATH, for its owner alone, and PATH.pub, for those who verify
+    New {
+        /// The file; the store's own key, with which it signs every run that ends, if nothing is said
+        path: Option<PathBuf>,
+    },
 }
 
 /// The commands. RUN is an id, a unique beginning of one, `last`, or the path of an exported log.
@@ -47,6 +77,9 @@ pub(crate) enum Command {
         /// Where the episode's randomness comes from
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// Signs the run with this private key when it ends; the store's own, if it has one and nothing is said
+        #[arg(long, value_name = "KEY")]
+        sign: Option<PathBuf>,
     },
     /// Goes on with a run that was cut off
     Resume {
@@ -55,6 +88,9 @@ pub(crate) enum Command {
         /// Who plays on; the agent that began it, if nothing is said
         #[arg(long)]
         agent: Option<String>,
+        /// Signs the run with this private key when it ends; the store's own, if it has one and nothing is said
+        #[arg(long, value_name = "KEY")]
+        sign: Option<PathBuf>,
     },
     /// Makes a new run that shares another's records up to a position
     Fork {
@@ -66,6 +102,9 @@ pub(crate) enum Command {
         /// Who plays the fork to its end; nobody, if nothing is said
         #[arg(long)]
         agent: Option<String>,
+        /// Signs the run with this private key when it ends; the store's own, if it has one and nothing is said
+        #[arg(long, value_name = "KEY")]
+        sign: Option<PathBuf>,
     },
     /// Lists what the store holds
     Runs,
@@ -85,16 +124,28 @@ pub(crate) enum Command {
         #[arg(long)]
         turn: Option<u32>,
     },
-    /// Walks the chain of a run and names the first bad record
+    /// Walks the chain of a run and names the first bad record; exits with 1 if it is not what it should be
     Verify {
         /// The run
         run: String,
+        /// The hash that it must end with
+        #[arg(long, value_name = "HASH")]
+        head: Option<String>,
+        /// A public key by one of which it must be signed: its file or its base64
+        #[arg(long, value_name = "PUB")]
+        key: Vec<String>,
     },
     /// Executes every input again, compares bytes, and explains the first divergence
     Replay {
         /// The run
         run: String,
+        /// Runs commands again in the sandbox whose results the log holds, and compares
+        #[arg(long)]
+        host: bool,
     },
+    /// Makes keys with which runs are signed
+    #[command(subcommand)]
+    Key(KeyCommand),
     /// Prints the world at a point
     State {
         /// The run
@@ -123,6 +174,8 @@ pub(crate) enum Command {
         /// Grades by the checks of this scenario or package instead of the run's own
         #[arg(long, value_name = "SCENARIO")]
         checks: Option<String>,
+        #[command(flatten)]
+        belief: Belief,
     },
     /// Prints the credit of every turn and its ledger
     Credit {
@@ -143,6 +196,8 @@ pub(crate) enum Command {
         /// Pays only prerequisites without which the score falls (implies --audit)
         #[arg(long)]
         audited: bool,
+        #[command(flatten)]
+        belief: Belief,
     },
     /// Prints the path from a verdict back through keys, events and calls to turns
     Why {
@@ -162,6 +217,9 @@ pub(crate) enum Command {
         /// The file, or the folder for several runs
         #[arg(long, value_name = "PATH")]
         out: PathBuf,
+        /// Writes the runs as they stand instead of executing them again first, and says so
+        #[arg(long)]
+        trust: bool,
     },
     /// Brings a portable log file into the store
     Import {

@@ -9,7 +9,7 @@ use dayshift_runs::check::{
 use dayshift_scenarios::{Package, built_in};
 
 use crate::tables;
-use crate::talk::{self, BOLD, DIM, Failure, GREEN, RED, Verdict, YELLOW, paint, progress};
+use crate::talk::{self, BOLD, DIM, Failure, GREEN, RED, Verdict, YELLOW, paint, progress, visible, visible_lines};
 
 /// Checks a scenario.
 pub(crate) fn check(desk: &crate::commands::Desk, name: &str, threads: usize) -> Result<Verdict, Failure> {
@@ -108,7 +108,7 @@ fn show(admission: &Admission) {
         count(Severity::Note)
     );
     let verdict = if admission.admitted { paint("admitted", GREEN) } else { paint("not admitted", RED) };
-    talk::print(&format!("{}: {verdict} ({counts})", paint(&admission.scenario, BOLD)));
+    talk::print(&format!("{}: {verdict} ({counts})", paint(&visible(&admission.scenario), BOLD)));
 }
 
 fn agents(admission: &Admission) {
@@ -119,8 +119,9 @@ fn agents(admission: &Admission) {
     for trial in &admission.agents {
         let fails: Vec<&str> = trial.fails.iter().map(|id| id.as_str()).collect();
         let fails = if fails.len() == admission.checks.len() { "every check".to_owned() } else { fails.join(", ") };
+        let fails = visible(&fails).into_owned();
         let passed = if trial.passed { "yes" } else { "no" };
-        table.add_row([trial.agent.clone(), format!("{:.3}", trial.score), passed.to_owned(), fails]);
+        table.add_row([visible(&trial.agent).into_owned(), format!("{:.3}", trial.score), passed.to_owned(), fails]);
     }
     tables::align(&mut table, &[1]);
     talk::print(&table.to_string());
@@ -170,7 +171,11 @@ fn changes(admission: &Admission) {
             (true, true) => "nothing".to_owned(),
             (true, false) => lost.join(", "),
         };
-        table.add_row([trial.change.clone(), if trial.loud { "loud" } else { "silent" }.to_owned(), lost]);
+        table.add_row([
+            visible(&trial.change).into_owned(),
+            if trial.loud { "loud" } else { "silent" }.to_owned(),
+            lost,
+        ]);
     }
     talk::print(&table.to_string());
 }
@@ -189,8 +194,8 @@ fn findings(findings: &[Finding]) {
         let place = finding.line.map_or_else(|| finding.file.clone(), |line| format!("{}:{line}", finding.file));
         table.add_row([
             format!("{}\n{}", paint(word, colour), finding.rule.strip_prefix("scenario/").unwrap_or(finding.rule)),
-            place,
-            format!("{}\n→ {}", finding.message, finding.remedy),
+            visible(&place).into_owned(),
+            format!("{}\n→ {}", visible_lines(&finding.message), visible_lines(&finding.remedy)),
         ]);
     }
     talk::print(&table.to_string());

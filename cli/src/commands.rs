@@ -6,15 +6,17 @@ use std::sync::Arc;
 use dayshift_engine::Host;
 use dayshift_replay::credit::Config;
 use dayshift_runs::{
-    LOG_ENDING, Library, Run, RunError, RunRow, Summary, Verified, load_file, load_scenario, verify_file,
+    Execution, LOG_ENDING, Library, Run, RunError, RunRow, Scrutiny, SecretKey, SignatureState, Summary, Verified,
+    load_file, load_scenario, signature_of_file, verify_file,
 };
 use dayshift_sandbox::Sandbox;
 use dayshift_scenarios::built_in_names;
 use dayshift_stores::BranchId;
 
-use crate::arguments::Format;
+use crate::arguments::{Belief, Format};
 use crate::tables;
-use crate::talk::{self, Failure, Verdict, progress};
+use crate::talk::{self, DIM, Failure, Verdict, paint, progress};
+use crate::trust;
 
 /// What every command knows.
 pub(crate) struct Desk {
@@ -27,9 +29,22 @@ impl Desk {
     pub(crate) fn library(&self) -> Result<Library, Failure> {
         let library = Library::open(&self.store)?.with_host(host());
         for finding in library.findings() {
-            eprintln!("note: {finding}");
+            talk::warn(&format!("note: {finding}"));
         }
         Ok(library)
+    }
+
+    /// Opens the store for playing: runs that end are signed with the key at `path`, or else with the store's own if it has one.
+    pub(crate) fn signing_library(&self, path: Option<&Path>) -> Result<Library, Failure> {
+        let library = self.library()?;
+        let key = match path {
+            Some(path) => Some(SecretKey::read(path)?),
+            None => SecretKey::of_store(&self.store)?,
+        };
+        Ok(match key {
+            Some(key) => library.with_key(key),
+            None => library,
+        })
     }
 
     /// Loads a run by id, beginning, `last`, or path.
@@ -109,7 +124,7 @@ pub(crate) fn runs(desk: &Desk) -> Result<Verdict, Failure> {
     if runs.is_empty() {
         eprintln!("the store holds no runs yet; `dayshift run SCENARIO` makes one");
     }
-    let mut table = tables::table(&["run", "scenario", "seed", "agent", "records", "head", "score"]);
+    let mut table = tables::table(&["run", "scenario", "seed", "agent", "records", "head", "claimed score"]);
     for run in runs {
         let score = match run.note.score {
             Some(score) => format!("{score:.3}"),
@@ -118,9 +133,9 @@ pub(crate) fn runs(desk: &Desk) -> Result<Verdict, Failure> {
         };
         table.add_row([
             run.id.to_string(),
-            run.note.scenario,
+            talk::visible(&run.note.scenario).into_owned(),
             run.note.seed.to_string(),
-            run.note.agent,
+            talk::visible(&run.note.agent).into_owned(),
             run.head.count.to_string(),
             run.head.hash.short(),
             score,
@@ -128,6 +143,8 @@ pub(crate) fn runs(desk: &Desk) -> Result<Verdict, Failure> {
     }
     tables::align(&mut table, &[2, 4, 6]);
     talk::print(&table.to_string());
+    let note = "records and head are the log's; the rest is what the notes beside the logs claim: `dayshift grade RUN` finds out";
+    talk::print(&paint(note, DIM));
     Ok(Verdict::Good)
 }
 
@@ -140,8 +157,10 @@ pub(crate) fn discard(desk: &Desk, name: &str) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
-/// Verifies a run.
-pub(crate) fn verify(desk: &Desk, name: &str) -> Result<Verdict, Failure> {
+/// Verifies a run: that it is whole, and if asked that it is the very log that ended so, or that one of `keys` signed.
+pub(crate) fn verify(desk: &Desk, name: &str, wanted: Option<&str>, keys: &[String]) -> Result<Verdict, Failure> {
+    let required = !keys.is_empty();
+    let keys = trust::keys(desk, keys)?;
     let verified = match as_file(name) {
         Some(path) => verify_file(path),
         None => {
@@ -155,10 +174,32 @@ pub(crate) fn verify(desk: &Desk, name: &str) -> Result<Verdict, Failure> {
     };
     match verified {
         Ok(Verified { head, blobs }) => {
-            let line = format!("whole: {} records, {blobs} blobs, head {}", head.count, head.hash);
-            let json = serde_json::json!({ "whole": true, "records": head.count, "blobs": blobs, "head": head.hash.to_string() });
+            let is_wanted = wanted.is_none_or(|wanted| head.hash.to_string() == wanted.to_ascii_lowercase());
+            let signature = match as_file(name) {
+                Some(path) => signature_of_file(path, &keys)?,
+                None => {
+                    let library = desk.library()?;
+                    library.signature(&library.resolve(name)?, &keys)?
+                }
+            };
+            let (signed, said) = match &signature {
+                SignatureState::Unsigned => (!required, "unsigned".to_owned()),
+                SignatureState::Valid { key, trusted } => {
+                    let which = if *trusted { "a trusted key" } else { "which nobody named as trusted" };
+                    (*trusted || !required, format!("signed by {key}, {which}"))
+                }
+                SignatureState::Invalid { key } => {
+                    (false, format!("the signature beside it is not one of this log by {}", talk::visible(key)))
+                }
+            };
+            let other = if is_wanted { "" } else { ", which is another head than it should have" };
+            let line = format!("whole: {} records, {blobs} blobs, head {}{other}; {said}", head.count, head.hash);
+            let json = serde_json::json!({
+                "whole": true, "records": head.count, "blobs": blobs, "head": head.hash.to_string(), "head_is_wanted": is_wanted,
+                "signature": signature,
+            });
             report(desk, &json, &line);
-            Ok(Verdict::Good)
+            Ok(Verdict::of(is_wanted && signed))
         }
         Err(error) if is_damage(&error) => {
             let failure = Failure::from(error);
@@ -179,24 +220,29 @@ fn is_damage(error: &RunError) -> bool {
 }
 
 /// Grades a run.
-pub(crate) fn grade(desk: &Desk, name: &str, checks: Option<&str>) -> Result<Verdict, Failure> {
+pub(crate) fn grade(desk: &Desk, name: &str, checks: Option<&str>, belief: &Belief) -> Result<Verdict, Failure> {
+    let scrutiny = trust::scrutiny(desk, belief)?;
     let run = desk.load(name)?;
     let other = checks.map(load_scenario).transpose()?;
+    let judge = other.as_ref().unwrap_or(&run.scenario);
+    let Some(provenance) = trust::provenance(desk, &run, judge, &scrutiny)? else { return Ok(Verdict::Bad) };
     let graded = run.grade(other.as_ref())?;
-    let digest = other.as_ref().unwrap_or(&run.scenario).digest();
-    let summary = Summary::new(&run, &graded, None, digest.to_string(), run.seed()?);
+    let summary = Summary::new(&run, &graded, None, provenance, run.seed()?);
     if desk.json {
         talk::print_json(&summary);
     } else {
         talk::print(&headline(&summary));
         tables::score(&summary);
+        trust::tell(&summary.provenance);
     }
     Ok(Verdict::of(summary.passed))
 }
 
 /// Credits a run.
-pub(crate) fn credit(desk: &Desk, name: &str, options: &CreditOptions) -> Result<Verdict, Failure> {
+pub(crate) fn credit(desk: &Desk, name: &str, options: &CreditOptions, belief: &Belief) -> Result<Verdict, Failure> {
+    let scrutiny = trust::scrutiny(desk, belief)?;
     let run = desk.load(name)?;
+    let Some(provenance) = trust::provenance(desk, &run, &run.scenario, &scrutiny)? else { return Ok(Verdict::Bad) };
     let account = run.account()?;
     let mut config = Config::new(options.rho, options.gamma)?;
     if options.lasting_only {
@@ -214,8 +260,7 @@ pub(crate) fn credit(desk: &Desk, name: &str, options: &CreditOptions) -> Result
         }
         audited = Some(found);
     }
-    let digest = run.scenario.digest().to_string();
-    let mut summary = Summary::new(&run, account.report(), Some(&ledger), digest, run.seed()?);
+    let mut summary = Summary::new(&run, account.report(), Some(&ledger), provenance, run.seed()?);
     if let Some(audited) = &audited {
         summary = summary.with_audit(audited);
     }
@@ -253,11 +298,18 @@ pub(crate) fn credit(desk: &Desk, name: &str, options: &CreditOptions) -> Result
         tables::align(&mut table, &[0, 1, 2, 3]);
         talk::print(&table.to_string());
     }
+    trust::tell(&summary.provenance);
     Ok(Verdict::Good)
 }
 
-/// Writes runs as files.
-pub(crate) fn export(desk: &Desk, names: &[String], format: Format, out: &Path) -> Result<Verdict, Failure> {
+/// Writes runs as files, each executed again first unless it is trusted.
+pub(crate) fn export(
+    desk: &Desk,
+    names: &[String],
+    format: Format,
+    out: &Path,
+    trusted: bool,
+) -> Result<Verdict, Failure> {
     let Format::Log = format;
     let library = desk.library()?;
     let ids = names.iter().map(|name| library.resolve(name)).collect::<Result<Vec<BranchId>, _>>()?;
@@ -268,14 +320,27 @@ pub(crate) fn export(desk: &Desk, names: &[String], format: Format, out: &Path) 
         })?;
     }
     let mut written = Vec::new();
+    let execution = if trusted { Execution::Trusted } else { Execution::Again };
+    let scrutiny = Scrutiny { execution, ..Scrutiny::default() };
     for id in &ids {
+        let run = library.load(id)?;
+        if trust::provenance(desk, &run, &run.scenario, &scrutiny)?.is_none() {
+            return Ok(Verdict::Bad);
+        }
         let path = if several { out.join(format!("{id}.{LOG_ENDING}")) } else { out.to_owned() };
         let head = library.export(id, &path)?;
         if !desk.json {
-            talk::print(&format!("{id}: {} records, head {} -> {}", head.count, head.hash.short(), path.display()));
+            let said = if trusted { ", taken on trust" } else { ", executed again" };
+            talk::print(&format!(
+                "{id}: {} records, head {}{said} -> {}",
+                head.count,
+                head.hash.short(),
+                path.display()
+            ));
         }
         written.push(serde_json::json!({
             "run": id.as_str(), "file": path.display().to_string(), "records": head.count, "head": head.hash.to_string(),
+            "execution": execution,
         }));
     }
     if desk.json {
@@ -302,17 +367,18 @@ pub(crate) fn compact(desk: &Desk) -> Result<Verdict, Failure> {
 pub(crate) fn headline(summary: &Summary) -> String {
     format!(
         "{} · {} · seed {} · {} · {} turns · {} records · head {}",
-        summary.run,
-        summary.scenario,
+        talk::visible(&summary.run),
+        talk::visible(&summary.scenario),
         summary.seed,
-        summary.agent,
+        talk::visible(&summary.agent),
         summary.turns,
         summary.records,
         &summary.head[..12.min(summary.head.len())],
     )
 }
 
-fn report(desk: &Desk, json: &serde_json::Value, line: &str) {
+/// Prints what a short command came to.
+pub(crate) fn report(desk: &Desk, json: &serde_json::Value, line: &str) {
     if desk.json {
         talk::print_json(json);
     } else {

@@ -2,16 +2,24 @@
 
 use dayshift_engine::{Difference, Seq, Value, World};
 use dayshift_replay::{Divergence, Reexecution};
+use dayshift_runs::{Provenance, Run, Scrutiny};
 
-use crate::commands::Desk;
-use crate::talk::{self, Failure, GREEN, RED, Verdict, paint, progress};
+use crate::commands::{self, Desk};
+use crate::talk::{self, Failure, GREEN, RED, Verdict, paint, progress, visible};
+use crate::trust;
 
 /// How long a value is shown in a difference, in characters.
 const VALUE_CHARS_MAX: usize = 200;
 
+/// How much of what two values have in common is shown ahead of their difference, in characters.
+const CONTEXT_CHARS: usize = 40;
+
 /// Executes a run again.
-pub(crate) fn replay(desk: &Desk, name: &str) -> Result<Verdict, Failure> {
+pub(crate) fn replay(desk: &Desk, name: &str, host: bool) -> Result<Verdict, Failure> {
     let run = desk.load(name)?;
+    if host {
+        return replay_on_host(desk, &run);
+    }
     let bar = progress("replaying", Some(run.records.len() as u64));
     let outcome = run.reexecute(|count| bar.set_position(count))?;
     bar.finish_and_clear();
@@ -33,7 +41,35 @@ pub(crate) fn replay(desk: &Desk, name: &str) -> Result<Verdict, Failure> {
     }
 }
 
-fn tell_divergence(desk: &Desk, run: &str, divergence: &Divergence) {
+/// Executes a run again with the sandbox, and tells which results of commands came out otherwise.
+fn replay_on_host(desk: &Desk, run: &Run) -> Result<Verdict, Failure> {
+    let scrutiny = Scrutiny { host: Some(commands::host()), ..Scrutiny::default() };
+    let Some(Provenance { host, .. }) = trust::provenance(desk, run, &run.scenario, &scrutiny)? else {
+        return Ok(Verdict::Bad);
+    };
+    let same = host.differing.is_empty();
+    if desk.json {
+        let head = run.head();
+        talk::print_json(&serde_json::json!({
+            "same": same, "run": run.name, "records": head.count, "head": head.hash.to_string(), "host": host,
+        }));
+        return Ok(Verdict::of(same));
+    }
+    let word = if same { "same" } else { "different" };
+    talk::print(&format!(
+        "{word}: {} result(s) of the host, run again, {} otherwise",
+        host.results,
+        host.differing.len()
+    ));
+    for difference in &host.differing {
+        talk::print(&format!("  record {}", difference.record));
+        tell_pair(&difference.recorded.to_string(), &difference.now.to_string(), ("recorded: ", "now:      "));
+    }
+    Ok(Verdict::of(same))
+}
+
+/// Tells where a log came out otherwise.
+pub(crate) fn tell_divergence(desk: &Desk, run: &str, divergence: &Divergence) {
     if desk.json {
         let differences: Vec<_> = divergence
             .differences
@@ -46,11 +82,10 @@ fn tell_divergence(desk: &Desk, run: &str, divergence: &Divergence) {
         }));
         return;
     }
-    talk::print(&format!("diverged at record {}, {}", divergence.seq, divergence.what));
+    talk::print(&format!("diverged at record {}, {}", divergence.seq, visible(&divergence.what)));
     for (part, recorded, now) in &divergence.differences {
-        talk::print(&format!("  {part}"));
-        talk::print(&paint(&format!("    - recorded: {}", clip(recorded)), RED));
-        talk::print(&paint(&format!("    + now:      {}", clip(now)), GREEN));
+        talk::print(&format!("  {}", visible(part)));
+        tell_pair(recorded, now, ("recorded: ", "now:      "));
     }
 }
 
@@ -60,7 +95,8 @@ pub(crate) fn state(desk: &Desk, name: &str, at: Option<u64>) -> Result<Verdict,
     let episode = run.episode_at(at.map(Seq::new))?;
     let world = episode.world();
     let record = episode.log().head().count - 1;
-    eprintln!("the world of {} after record {record}, {}, digest {}", run.name, episode.now(), world.digest());
+    let (name, now, digest) = (&run.name, episode.now(), world.digest());
+    talk::warn(&format!("the world of {name} after record {record}, {now}, digest {digest}"));
     if desk.json {
         talk::print_json(&serde_json::json!({
             "run": run.name, "record": record, "time": episode.now().to_string(), "digest": world.digest().to_string(), "world": world.dump(),
@@ -93,15 +129,53 @@ pub(crate) fn diff(desk: &Desk, left: (&str, Option<u64>), right: (&str, Option<
 }
 
 fn tell_difference(difference: &Difference) {
-    talk::print(&format!("  {}", difference.key));
-    let shown = |value: &Option<Value>| value.as_ref().map_or("nothing".to_owned(), |value| clip(&value.to_string()));
-    talk::print(&paint(&format!("    - {}", shown(&difference.left)), RED));
-    talk::print(&paint(&format!("    + {}", shown(&difference.right)), GREEN));
+    talk::print(&format!("  {}", visible(difference.key.as_str())));
+    let shown = |value: &Option<Value>| value.as_ref().map_or("nothing".to_owned(), Value::to_string);
+    tell_pair(&shown(&difference.left), &shown(&difference.right), ("", ""));
 }
 
-fn clip(text: &str) -> String {
-    if text.chars().count() <= VALUE_CHARS_MAX {
-        return text.to_owned();
+/// Prints two texts, one below the other, from shortly before the place where they begin to differ.
+fn tell_pair(left: &str, right: &str, labels: (&str, &str)) {
+    let (left, right) = windows(left, right);
+    talk::print(&paint(&format!("    - {}{}", labels.0, visible(&left)), RED));
+    talk::print(&paint(&format!("    + {}{}", labels.1, visible(&right)), GREEN));
+}
+
+/// Returns of two texts what can be shown: the part around the place where they begin to differ, so that they never look the same.
+fn windows(left: &str, right: &str) -> (String, String) {
+    let common = left.chars().zip(right.chars()).take_while(|(left, right)| left == right).count();
+    let skipped = if common > VALUE_CHARS_MAX / 2 { common - CONTEXT_CHARS } else { 0 };
+    (clip(left, skipped), clip(right, skipped))
+}
+
+fn clip(text: &str, skipped: usize) -> String {
+    let mut rest = text.chars().skip(skipped);
+    let mut shown: String = if skipped > 0 { "…".to_owned() } else { String::new() };
+    shown.extend(rest.by_ref().take(VALUE_CHARS_MAX));
+    if rest.next().is_some() {
+        shown.push('…');
     }
-    text.chars().take(VALUE_CHARS_MAX).chain(['…']).collect()
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_long_texts_that_differ_are_never_shown_as_the_same() {
+        for common in [0, 10, 99, 100, 101, 150, 199, 200, 5000] {
+            let text = |end: &str| format!("{}{end}{}", "ä".repeat(common), "z".repeat(500));
+            let (left, right) = windows(&text("1"), &text("2"));
+            assert_ne!(left, right, "{common}");
+            assert!(left.chars().count() <= VALUE_CHARS_MAX + 2);
+        }
+        let (left, right) = windows(&"a".repeat(300), &"a".repeat(301));
+        assert_ne!(left, right);
+    }
+
+    #[test]
+    fn a_short_text_is_shown_whole() {
+        assert_eq!(windows("same 1", "same 2"), ("same 1".to_owned(), "same 2".to_owned()));
+    }
 }

@@ -12,6 +12,7 @@ mod play;
 mod show;
 mod tables;
 mod talk;
+mod trust;
 mod why;
 
 use std::io::Write;
@@ -19,7 +20,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{Arguments, Command, KeyCommand};
 use crate::talk::{Failure, Verdict};
 
 fn main() -> ExitCode {
@@ -37,7 +38,8 @@ fn main() -> ExitCode {
                     &serde_json::json!({ "error": { "code": failure.code, "message": failure.message } }).to_string(),
                 );
             }
-            eprintln!("error[{}]: {}", failure.code, failure.message);
+            // What comes out of a package or log may have lines of its own: none of them looks like ours.
+            talk::warn(&format!("error[{}]: {}", failure.code, failure.message.replace('\n', "\n  │ ")));
             ExitCode::from(2)
         }
     }
@@ -49,22 +51,24 @@ fn run(arguments: Arguments) -> Result<Verdict, Failure> {
         Command::List => commands::list(&desk),
         Command::New { dir } => new::new(&desk, &dir),
         Command::Check { scenario, threads } => check::check(&desk, &scenario, usize::from(threads)),
-        Command::Run { scenario, agent, seed } => play::run(&desk, &scenario, &agent, seed),
-        Command::Resume { run, agent } => play::resume(&desk, &run, agent.as_deref()),
-        Command::Fork { run, at, agent } => play::fork(&desk, &run, at, agent.as_deref()),
+        Command::Run { scenario, agent, seed, sign } => play::run(&desk, &scenario, &agent, seed, sign.as_deref()),
+        Command::Resume { run, agent, sign } => play::resume(&desk, &run, agent.as_deref(), sign.as_deref()),
+        Command::Fork { run, at, agent, sign } => play::fork(&desk, &run, at, agent.as_deref(), sign.as_deref()),
         Command::Runs => commands::runs(&desk),
         Command::Discard { run } => commands::discard(&desk, &run),
         Command::Show { run, day, turn } => show::show(&desk, &run, day.as_deref(), turn),
-        Command::Verify { run } => commands::verify(&desk, &run),
-        Command::Replay { run } => compare::replay(&desk, &run),
+        Command::Verify { run, head, key } => commands::verify(&desk, &run, head.as_deref(), &key),
+        Command::Key(KeyCommand::New { path }) => trust::new_key(&desk, path),
+        Command::Replay { run, host } => compare::replay(&desk, &run, host),
         Command::State { run, at } => compare::state(&desk, &run, at),
         Command::Diff { left, right, left_at, right_at } => compare::diff(&desk, (&left, left_at), (&right, right_at)),
-        Command::Grade { run, checks } => commands::grade(&desk, &run, checks.as_deref()),
-        Command::Credit { run, audit, rho, gamma, lasting_only, audited } => {
-            commands::credit(&desk, &run, &commands::CreditOptions { audit, rho, gamma, lasting_only, audited })
+        Command::Grade { run, checks, belief } => commands::grade(&desk, &run, checks.as_deref(), &belief),
+        Command::Credit { run, audit, rho, gamma, lasting_only, audited, belief } => {
+            let options = commands::CreditOptions { audit, rho, gamma, lasting_only, audited };
+            commands::credit(&desk, &run, &options, &belief)
         }
         Command::Why { run, check } => why::why(&desk, &run, &check),
-        Command::Export { runs, format, out } => commands::export(&desk, &runs, format, &out),
+        Command::Export { runs, format, out, trust } => commands::export(&desk, &runs, format, &out, trust),
         Command::Import { file } => commands::import(&desk, &file),
         Command::Compact => commands::compact(&desk),
     }

@@ -1,10 +1,11 @@
 //! Playing: runs an agent on an episode, records every step, and prints what came of it.
 
+use std::path::Path;
 use std::time::Instant;
 
 use dayshift_engine::{Seed, Seq, Step, Value};
 use dayshift_replay::credit::Config;
-use dayshift_runs::{LiveRun, Run, RunError, Summary, load_scenario};
+use dayshift_runs::{LiveRun, Run, RunError, Scrutiny, Summary, load_scenario};
 use dayshift_scenarios::{Agent, Scenario};
 use dayshift_services::Office;
 use dayshift_stores::BranchId;
@@ -13,34 +14,42 @@ use crate::commands::{self, Desk};
 use crate::show;
 use crate::tables;
 use crate::talk::{self, Failure, Verdict, progress};
+use crate::trust;
 
 /// Runs an episode.
-pub(crate) fn run(desk: &Desk, name: &str, agent: &str, seed: u64) -> Result<Verdict, Failure> {
+pub(crate) fn run(desk: &Desk, name: &str, agent: &str, seed: u64, sign: Option<&Path>) -> Result<Verdict, Failure> {
     let scenario = load_scenario(name)?;
     let mut player = player(&scenario, agent)?;
-    let library = desk.library()?;
+    let library = desk.signing_library(sign)?;
     let (live, opening) = library.start(&scenario, Seed::new(seed), agent)?;
-    eprintln!("run {} of {} (seed {seed}, agent {agent}) in {}", live.id(), scenario.id(), desk.store.display());
+    let store = desk.store.display();
+    talk::warn(&format!("run {} of {} (seed {seed}, agent {agent}) in {store}", live.id(), scenario.id()));
     let id = play(live, &mut *player, opening)?;
-    tell(desk, &library.load(&id)?)
+    tell(desk, &library.load(&id)?, &Scrutiny::live(&scenario))
 }
 
 /// Goes on with a run that was cut off: the agent is brought back to where it was by what the log says it did.
-pub(crate) fn resume(desk: &Desk, name: &str, agent: Option<&str>) -> Result<Verdict, Failure> {
-    let library = desk.library()?;
+pub(crate) fn resume(desk: &Desk, name: &str, agent: Option<&str>, sign: Option<&Path>) -> Result<Verdict, Failure> {
+    let library = desk.signing_library(sign)?;
     let id = library.resolve(name)?;
     let (live, run) = library.resume(&id)?;
     let agent = agent.unwrap_or(&run.note.agent).to_owned();
     let mut player = player(&run.scenario, &agent)?;
     let last = run.catch_up(None, &mut *player)?;
-    eprintln!("resuming {id} after {} records (agent {agent})", run.head().count);
+    talk::warn(&format!("resuming {id} after {} records (agent {agent})", run.head().count));
     let id = play(live, &mut *player, last)?;
-    tell(desk, &library.load(&id)?)
+    tell(desk, &library.load(&id)?, &Scrutiny::default())
 }
 
 /// Forks a run, and lets an agent play the fork if one is named.
-pub(crate) fn fork(desk: &Desk, name: &str, at: u64, agent: Option<&str>) -> Result<Verdict, Failure> {
-    let library = desk.library()?;
+pub(crate) fn fork(
+    desk: &Desk,
+    name: &str,
+    at: u64,
+    agent: Option<&str>,
+    sign: Option<&Path>,
+) -> Result<Verdict, Failure> {
+    let library = desk.signing_library(sign)?;
     let id = library.resolve(name)?;
     let (mut live, run) = library.fork(&id, Seq::new(at))?;
     let Some(agent) = agent else {
@@ -67,7 +76,7 @@ pub(crate) fn fork(desk: &Desk, name: &str, at: u64, agent: Option<&str>) -> Res
         Err(error) => return Err(error.into()),
     };
     let fork = play(live, &mut *player, last)?;
-    tell(desk, &library.load(&fork)?)
+    tell(desk, &library.load(&fork)?, &Scrutiny::default())
 }
 
 /// Returns the agent that `name` means.
@@ -97,12 +106,14 @@ fn play(mut live: LiveRun, agent: &mut dyn Agent, opening: Step) -> Result<Branc
     played.map(|()| id).map_err(Failure::from)
 }
 
-/// Prints the timeline, the score and the credit of a run.
-fn tell(desk: &Desk, run: &Run) -> Result<Verdict, Failure> {
+/// Prints the timeline, the score and the credit of a run, and what they rest on.
+fn tell(desk: &Desk, run: &Run, scrutiny: &Scrutiny) -> Result<Verdict, Failure> {
+    let keys = trust::keys(desk, &[])?;
+    let scrutiny = Scrutiny { keys, ..scrutiny.clone() };
+    let Some(provenance) = trust::provenance(desk, run, &run.scenario, &scrutiny)? else { return Ok(Verdict::Bad) };
     let account = run.account()?;
     let ledger = account.ledger(&Config::default());
-    let digest = run.scenario.digest().to_string();
-    let summary = Summary::new(run, account.report(), Some(&ledger), digest, run.seed()?);
+    let summary = Summary::new(run, account.report(), Some(&ledger), provenance, run.seed()?);
     if desk.json {
         talk::print_json(&summary);
     } else {
@@ -111,6 +122,7 @@ fn tell(desk: &Desk, run: &Run) -> Result<Verdict, Failure> {
         talk::print(&commands::headline(&summary));
         tables::score(&summary);
         tables::credit(&summary);
+        trust::tell(&summary.provenance);
     }
     Ok(Verdict::of(summary.passed))
 }

@@ -6,7 +6,7 @@ use dayshift_runs::Run;
 use dayshift_runs::timeline::{Entry, What, short, timeline as entries};
 
 use crate::commands::Desk;
-use crate::talk::{self, BOLD, DIM, Failure, GREEN, RED, Verdict, YELLOW, paint};
+use crate::talk::{self, BOLD, DIM, Failure, GREEN, RED, Verdict, YELLOW, paint, visible};
 
 /// Shows a run.
 pub(crate) fn show(desk: &Desk, name: &str, day: Option<&str>, turn: Option<u32>) -> Result<Verdict, Failure> {
@@ -21,7 +21,7 @@ pub(crate) fn show(desk: &Desk, name: &str, day: Option<&str>, turn: Option<u32>
     } else {
         timeline(&run, &report, day.as_deref(), turn)?;
         for line in waiting(&run)? {
-            talk::print(&paint(&format!("  … {line}"), DIM));
+            talk::print(&paint(&format!("  … {}", visible(&line)), DIM));
         }
     }
     Ok(Verdict::Good)
@@ -44,7 +44,7 @@ pub(crate) fn timeline(run: &Run, report: &Report, day: Option<&str>, turn: Opti
         line(&entry, &time);
         for change in &entry.verdicts {
             let (arrow, colour) = if change.after > change.before { ("▲", GREEN) } else { ("▼", RED) };
-            let text = format!("        {arrow} {} {:.2} → {:.2}", change.check, change.before, change.after);
+            let text = format!("        {arrow} {} {:.2} → {:.2}", visible(&change.check), change.before, change.after);
             talk::print(&paint(&text, colour));
         }
     }
@@ -55,14 +55,18 @@ fn line(entry: &Entry, time: &str) {
     let record = paint(&format!("#{:<5}", entry.record.get()), DIM);
     match &entry.what {
         What::Day { notification } => {
-            talk::print(&paint(&format!("── {} ── {time} {}", entry.day, "─".repeat(60)), BOLD));
+            talk::print(&paint(&format!("── {} ── {time} {}", visible(&entry.day), "─".repeat(60)), BOLD));
             for told in notification.lines() {
-                talk::print(&format!("  │ {told}"));
+                talk::print(&format!("  │ {}", visible(told)));
             }
         }
         What::Message { text, hand_over } => {
             let mark = if *hand_over { "⏎ hands over" } else { "says" };
-            let text = if text.is_empty() { String::new() } else { format!(": {}", short(&text.replace('\n', " "))) };
+            let text = if text.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", visible(&short(&text.replace('\n', " "))))
+            };
             talk::print(&format!("    {record} {mark}{text}"));
         }
         What::Call { tool, arguments, answer, refused, event, loud } => {
@@ -71,25 +75,35 @@ fn line(entry: &Entry, time: &str) {
                 (false, _) => String::new(),
                 (true, Some(event)) => {
                     let loudness = if *loud { "loud" } else { "silent" };
-                    paint(&format!("◆ {time} {event} ({loudness}, {}): ", entry.actor), YELLOW)
+                    paint(&format!("◆ {time} {} ({loudness}, {}): ", visible(event), visible(&entry.actor)), YELLOW)
                 }
-                (true, None) => paint(&format!("◇ {time} {}: ", entry.actor), YELLOW),
+                (true, None) => paint(&format!("◇ {time} {}: ", visible(&entry.actor)), YELLOW),
             };
             let indent = if foreign { "  " } else { "    " };
-            talk::print(&format!("{indent}{record} {who}{tool} {}", short(arguments)));
+            let tool = visible(tool);
+            talk::print(&format!("{indent}{record} {who}{tool} {}", visible(&short(&arguments.to_string()))));
             match refused {
-                Some(code) => talk::print(&paint(&format!("{indent}       ✘ {code}: {answer}"), RED)),
-                None if !foreign => talk::print(&paint(&format!("{indent}       → {answer}"), DIM)),
+                Some(code) => {
+                    let why = short(answer.as_text().unwrap_or_default());
+                    talk::print(&paint(&format!("{indent}       ✘ {code}: {}", visible(&why)), RED));
+                }
+                None if !foreign => {
+                    let answer = short(&answer.to_string());
+                    talk::print(&paint(&format!("{indent}       → {}", visible(&answer)), DIM));
+                }
                 None => {}
             }
         }
-        What::Notice { text, .. } => talk::print(&format!("  {record} {} {text}", paint("✉ told:", YELLOW))),
+        What::Notice { text, .. } => {
+            talk::print(&format!("  {record} {} {}", paint("✉ told:", YELLOW), visible(text)));
+        }
         What::Look { commands } => {
-            let text = format!("◇ {time} {} looks, and does {commands} thing(s)", entry.actor);
+            let text = format!("◇ {time} {} looks, and does {commands} thing(s)", visible(&entry.actor));
             talk::print(&format!("  {record} {}", paint(&text, DIM)));
         }
         What::Failed { script, code, message } => {
-            talk::print(&format!("  {record} {}", paint(&format!("◇ {time} {script} ✘ {code}: {message}"), RED)));
+            let text = format!("◇ {time} {} ✘ {code}: {}", visible(script), visible(message));
+            talk::print(&format!("  {record} {}", paint(&text, RED)));
         }
         What::EndDay => talk::print(&format!("  {record} {time} the day's time is up")),
         What::Close => talk::print(&paint(&format!("── end ── {time} {}", "─".repeat(60)), BOLD)),

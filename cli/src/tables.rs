@@ -5,14 +5,18 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 use dayshift_replay::credit::{Entry, Row};
 use dayshift_runs::{CheckRow, CreditRow, Summary};
 
-use crate::talk::{self, GREEN, RED, paint};
+use crate::talk::{self, GREEN, RED, paint, visible};
 
 /// How many keys of a check's evidence a table names.
 const EVIDENCE_SHOWN_MAX: usize = 2;
 
 /// Prints the score and the checks.
 pub(crate) fn score(summary: &Summary) {
-    let passed = if summary.passed { talk::paint("passed", GREEN) } else { talk::paint("did not pass", RED) };
+    let passed = match (summary.passed, summary.provenance.is_clean()) {
+        (true, _) => paint("passed", GREEN),
+        (false, true) => paint("did not pass", RED),
+        (false, false) => paint("did not pass, for what it rests on", RED),
+    };
     let capped = if summary.uncapped > summary.score {
         format!(" (capped by a red line; {:.3} without)", summary.uncapped)
     } else {
@@ -20,15 +24,15 @@ pub(crate) fn score(summary: &Summary) {
     };
     let provisional = if summary.finished { "" } else { ", unfinished: the verdicts are provisional" };
     talk::print(&format!("score {:.3}{capped}: {passed}{provisional}", summary.score));
-    let days: Vec<String> = summary.days.iter().map(|(day, share)| format!("{day} {share:.2}")).collect();
+    let days: Vec<String> = summary.days.iter().map(|(day, share)| format!("{} {share:.2}", visible(day))).collect();
     if !days.is_empty() {
         talk::print(&format!("by day: {}", days.join(", ")));
     }
     let mut table = table(&["check", "counts at", "weight", "level", "evidence"]);
     for check in &summary.checks {
         table.add_row([
-            format!("{}\n{}", check.id, check.title),
-            check.day.clone(),
+            format!("{}\n{}", visible(&check.id), visible(&check.title)),
+            visible(&check.day).into_owned(),
             format!("{:.3}", check.weight),
             level(check.level),
             evidence(check),
@@ -37,7 +41,9 @@ pub(crate) fn score(summary: &Summary) {
     align(&mut table, &[2, 3]);
     talk::print(&table.to_string());
     for failure in &summary.script_failures {
-        talk::print(&paint(&format!("a script of the scenario failed ({}): {failure}", failure.code), RED));
+        let said = failure.to_string();
+        let said = format!("a script of the scenario failed ({}): {}", visible(&failure.code), visible(&said));
+        talk::print(&paint(&said, RED));
     }
 }
 
@@ -49,7 +55,7 @@ pub(crate) fn credit(summary: &Summary) {
     for row in rows {
         table.add_row([
             row.turn.to_string(),
-            row.day.clone(),
+            visible(&row.day).into_owned(),
             signed(row.amount),
             signed(row.direct),
             signed(row.prerequisite),
@@ -67,7 +73,8 @@ pub(crate) fn credit(summary: &Summary) {
         summary.start, summary.exogenous, summary.score
     ));
     let held = summary.checks.iter().filter(|check| check.start > 0.0);
-    let held: Vec<String> = held.map(|check| format!("{} {:.3}", check.id, check.weight * check.start)).collect();
+    let held: Vec<String> =
+        held.map(|check| format!("{} {:.3}", visible(&check.id), check.weight * check.start)).collect();
     if !held.is_empty() {
         talk::print(&format!("held from the start: {}", held.join(", ")));
     }
@@ -91,7 +98,7 @@ pub(crate) fn ledger(rows: &[Row]) {
             Entry::RedLine { turn } => ("red line".to_owned(), turn),
         };
         let turn = turn.map_or("-".to_owned(), |turn| turn.to_string());
-        table.add_row([row.at.to_string(), row.check.to_string(), kind, turn, signed(row.amount)]);
+        table.add_row([row.at.to_string(), visible(&row.check).into_owned(), kind, turn, signed(row.amount)]);
     }
     align(&mut table, &[0, 3, 4]);
     talk::print(&table.to_string());
@@ -130,7 +137,7 @@ fn level(level: f64) -> String {
 /// Names the evidence that was written last, since that is what made the verdict; content that merely was there comes after it.
 fn evidence(check: &CheckRow) -> String {
     if let Some(error) = &check.error {
-        return format!("cannot be evaluated: {error}");
+        return format!("cannot be evaluated: {}", visible(error));
     }
     let mut shown: Vec<_> = check.evidence.iter().filter(|evidence| !evidence.key.ends_with('*')).collect();
     shown.sort_by_key(|evidence| std::cmp::Reverse((evidence.turn.is_some(), evidence.record)));
@@ -139,8 +146,8 @@ fn evidence(check: &CheckRow) -> String {
         .into_iter()
         .take(EVIDENCE_SHOWN_MAX)
         .map(|evidence| match evidence.turn {
-            Some(turn) => format!("{} (turn {turn})", evidence.key),
-            None => evidence.key.clone(),
+            Some(turn) => format!("{} (turn {turn})", visible(&evidence.key)),
+            None => visible(&evidence.key).into_owned(),
         })
         .collect();
     if rest > 0 {

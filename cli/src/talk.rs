@@ -1,5 +1,6 @@
 //! How the command line speaks: progress and sentences on stderr, data on stdout, and three ways to end.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 
 use dayshift_engine::{EpisodeError, SimTime};
@@ -83,19 +84,117 @@ fn with_sources(error: &dyn std::error::Error) -> String {
     message
 }
 
-/// Prints data and a line end. A reader that closed the pipe has what it wanted.
+/// Prints data and a line end. A reader that closed the pipe has what it wanted. Control characters other than line ends and our own colours
+/// are made visible, whatever they came from; text that must stay on its line goes through [`visible`] first.
 pub(crate) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    if writeln!(out, "{text}").is_err() {
+    if writeln!(out, "{}", harmless(text)).is_err() {
         std::process::exit(0);
     }
+}
+
+/// Says something on stderr, with control characters made visible.
+pub(crate) fn warn(text: &str) {
+    eprintln!("{}", harmless(text));
+}
+
+/// Returns `text` on one line: every character that could move the cursor, end the line, change the direction of reading or begin a terminal's
+/// sequence is shown as a sign for it. For text out of a log or a package.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    shown(text, |_| false)
+}
+
+/// Returns `text` with its line ends, and everything else as [`visible`] shows it.
+pub(crate) fn visible_lines(text: &str) -> Cow<'_, str> {
+    shown(text, |character| character == '\n')
+}
+
+fn shown(text: &str, keeps: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        if keeps(character) || !is_control(character) {
+            out.push(character);
+        } else if let Some(picture) = picture(character) {
+            out.push(picture);
+        } else {
+            out.push_str(&format!("<U+{:04X}>", u32::from(character)));
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Returns whether a terminal does something with a character instead of showing it, or shows what follows elsewhere.
+fn is_control(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn picture(character: char) -> Option<char> {
+    match u32::from(character) {
+        code @ 0..=0x1f => char::from_u32(0x2400 + code),
+        0x7f => Some('\u{2421}'),
+        _ => None,
+    }
+}
+
+/// Returns what may go to a terminal: line ends and our colours stay, other control characters are shown.
+fn harmless(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|character| is_control(character) && character != '\n') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        out.push_str(&visible_lines(&rest[..at]));
+        rest = &rest[at..];
+        let length = colour(rest).unwrap_or(0);
+        out.push_str(&rest[..length]);
+        rest = &rest[length..];
+        if length == 0 {
+            out.push('\u{241b}');
+            rest = &rest[1..];
+        }
+    }
+    out.push_str(&visible_lines(rest));
+    Cow::Owned(out)
+}
+
+/// Returns the length of the colour of ours that `text` begins with.
+fn colour(text: &str) -> Option<usize> {
+    const OURS: [u8; 6] = [0, BOLD, DIM, RED, GREEN, YELLOW];
+    if !colours() {
+        return None;
+    }
+    OURS.iter()
+        .map(|colour| format!("\u{1b}[{colour}m"))
+        .find(|sequence| text.starts_with(sequence.as_str()))
+        .map(|one| one.len())
+}
+
+/// Returns JSON with the control characters that JSON leaves as they are escaped.
+fn escaped(json: &str) -> Cow<'_, str> {
+    if !json.chars().any(|character| is_control(character) && character != '\n') {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        if is_control(character) && character != '\n' {
+            out.push_str(&format!("\\u{:04x}", u32::from(character)));
+        } else {
+            out.push(character);
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// Prints a value as pretty JSON.
 pub(crate) fn print_json(value: &impl serde::Serialize) {
     match serde_json::to_string_pretty(value) {
-        Ok(text) => print(&text),
-        Err(error) => eprintln!("this cannot be written as JSON: {error}"),
+        Ok(text) => print(&escaped(&text)),
+        Err(error) => warn(&format!("this cannot be written as JSON: {error}")),
     }
 }
 
@@ -132,3 +231,34 @@ pub(crate) const RED: u8 = 31;
 pub(crate) const YELLOW: u8 = 33;
 pub(crate) const DIM: u8 = 2;
 pub(crate) const BOLD: u8 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_others_stays_on_its_line_and_shows_its_control_characters() {
+        assert_eq!(
+            visible("a\u{1b}[2J\r\nscore 1.000: passed\u{7f}\u{9b}31m"),
+            "a␛[2J␍␊score 1.000: passed␡<U+009B>31m"
+        );
+        assert_eq!(visible("\u{202e}dessap"), "<U+202E>dessap");
+        assert_eq!(visible("Grüße, 日本 👩\u{200d}💻"), "Grüße, 日本 👩\u{200d}💻");
+        assert_eq!(visible_lines("a\nb\u{8}"), "a\nb␈");
+    }
+
+    #[test]
+    fn nothing_that_is_printed_moves_the_cursor() {
+        // Tests write to no terminal, so no colour is ours here either.
+        assert_eq!(harmless("a\u{1b}[32mb\u{1b}]0;title\u{7}\n\tc"), "a␛[32mb␛]0;title␇\n␉c");
+    }
+
+    #[test]
+    fn json_keeps_its_meaning_when_its_control_characters_are_escaped() {
+        let value = serde_json::json!({ "text": "a\u{9b}b\u{202e}c\u{1b}\n" });
+        let text = serde_json::to_string(&value).expect("JSON");
+        let escaped = escaped(&text);
+        assert!(!escaped.chars().any(is_control), "{escaped}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).expect("JSON"), value);
+    }
+}

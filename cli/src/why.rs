@@ -10,7 +10,7 @@ use dayshift_runs::Run;
 use dayshift_services::Office;
 
 use crate::commands::Desk;
-use crate::talk::{self, DIM, Failure, Verdict, paint};
+use crate::talk::{self, DIM, Failure, Verdict, paint, visible};
 
 /// How far back the tree goes.
 const DEPTH_MAX: usize = 12;
@@ -55,9 +55,9 @@ pub(crate) fn why(desk: &Desk, name: &str, check: &str) -> Result<Verdict, Failu
         }));
         return Ok(Verdict::Good);
     }
-    talk::print(&format!("{check} stands at {:.2}: {}", verdict.level, verdict.spec.title));
+    talk::print(&format!("{} stands at {:.2}: {}", visible(check), verdict.level, visible(&verdict.spec.title)));
     if let Some(error) = &verdict.error {
-        talk::print(&format!("  it cannot be evaluated: {error}"));
+        talk::print(&format!("  it cannot be evaluated: {}", visible(error)));
     }
     for step in report.moves.iter().filter(|step| report.verdicts[step.check].spec.id == check) {
         let who = match step.turn {
@@ -73,7 +73,11 @@ pub(crate) fn why(desk: &Desk, name: &str, check: &str) -> Result<Verdict, Failu
     for node in &tree.nodes {
         let indent = "   ".repeat(node.depth);
         let repeated = if node.repeated { paint(" (shown above)", DIM) } else { String::new() };
-        talk::print(&format!("{indent}└─ {} ← {}{repeated}", paint(&node.edge, DIM), node.record_text));
+        talk::print(&format!(
+            "{indent}└─ {} ← {}{repeated}",
+            paint(&visible(&node.edge), DIM),
+            visible(&node.record_text)
+        ));
     }
     Ok(Verdict::Good)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dayshift_engine::{Input, Seed, SmolStr, ToolCall, Value};
-use dayshift_runs::Library;
+use dayshift_runs::{Library, Scrutiny};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -106,13 +106,15 @@ impl PyEnv {
 
     /// Returns the verdicts on what happened so far; provisional until the episode has ended.
     fn grade(&self, py: Python<'_>) -> PyResult<PyReport> {
-        crate::report::grade(py, &self.live_run(py)?)
+        let run = self.live_run(py)?;
+        crate::report::grade(py, &run, &Scrutiny::live(&run.scenario))
     }
 
     /// Returns the credit of every turn. With `audit`, each is also replayed without, which takes long.
     #[pyo3(signature = (*, rho = 0.3, gamma = 0.7, audit = false))]
     fn credit(&self, py: Python<'_>, rho: f64, gamma: f64, audit: bool) -> PyResult<PyCredit> {
-        crate::report::credit(py, &self.live_run(py)?, rho, gamma, audit)
+        let run = self.live_run(py)?;
+        crate::report::credit(py, &run, &Scrutiny::live(&run.scenario), (rho, gamma), audit)
     }
 
     /// Returns the tools that an agent has: dicts with `name`, `description` and `parameters` (JSON schema).
@@ -123,7 +125,7 @@ impl PyEnv {
     /// The log so far.
     #[getter]
     fn log(&self, py: Python<'_>) -> PyResult<PyLog> {
-        Ok(PyLog::new(self.live_run(py)?))
+        Ok(PyLog::made_here(self.live_run(py)?))
     }
 
     /// The episode, for what goes beyond steps.
@@ -178,7 +180,7 @@ pub(crate) fn make(
         None => None,
         Some(store) => Some(match store.cast::<PyStore>() {
             Ok(store) => Arc::clone(&store.get().library),
-            Err(_) => PyStore::open(py, store.extract::<PathBuf>()?)?.library,
+            Err(_) => PyStore::open(py, store.extract::<PathBuf>()?, None)?.library,
         }),
     };
     Ok(PyEnv { ready: ready(py, scenario)?, library, rewarding: rewarding(reward)?, live: Mutex::new(None) })

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dayshift_engine::{Actor, Frame, Input, OutsideAct, SimTime, SmolStr, ToolCall, Value, World};
+use dayshift_runs::Scrutiny;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -129,7 +130,8 @@ impl PyEpisode {
     #[pyo3(signature = (*, checks = None))]
     fn grade(&self, py: Python<'_>, checks: Option<Vec<PyRef<'_, PyCheck>>>) -> PyResult<PyReport> {
         let run = py.detach(|| lock(&self.live).run());
-        grade(py, &judged_by(run, checks)?)
+        let run = judged_by(run, checks)?;
+        grade(py, &run, &Scrutiny::live(&run.scenario))
     }
 
     /// Returns the credit of every turn, by the scenario's checks or by `checks`. With `audit`, each is also replayed without, which takes
@@ -144,7 +146,8 @@ impl PyEpisode {
         audit: bool,
     ) -> PyResult<PyCredit> {
         let run = py.detach(|| lock(&self.live).run());
-        credit(py, &judged_by(run, checks)?, rho, gamma, audit)
+        let run = judged_by(run, checks)?;
+        credit(py, &run, &Scrutiny::live(&run.scenario), (rho, gamma), audit)
     }
 
     /// Returns the tools that an agent has: dicts with `name`, `description` and `parameters` (JSON schema).
@@ -155,7 +158,7 @@ impl PyEpisode {
     /// The log so far.
     #[getter]
     fn log(&self, py: Python<'_>) -> PyLog {
-        PyLog::new(py.detach(|| lock(&self.live).run()))
+        PyLog::made_here(py.detach(|| lock(&self.live).run()))
     }
 
     /// Returns the whole graded state of the world, by service.

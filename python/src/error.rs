@@ -45,6 +45,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Returns the exception for an error between a door and its runs.
 pub(crate) fn raised(error: RunError) -> PyErr {
+    if let RunError::Diverged(divergence) = &error {
+        return diverged(divergence);
+    }
     let (code, message) = (error.code(), error.to_string());
     Python::attach(|py| {
         let exception = match &error {
@@ -69,6 +72,11 @@ pub(crate) fn rejected(rejection: &Rejection) -> PyErr {
         let exception = Rejected::new_err(rejection.to_string());
         coded(py, exception, &rejection.code, &rejection.message)
     })
+}
+
+/// Returns the exception for a log that is not the one it should be.
+pub(crate) fn unverified(code: &str, message: &str) -> PyErr {
+    Python::attach(|py| coded(py, StoreFailed::new_err(message.to_owned()), code, message))
 }
 
 /// Returns the exception for something that has ended or not begun.

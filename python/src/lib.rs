@@ -5,6 +5,7 @@ mod convert;
 mod env;
 mod episode;
 mod error;
+mod key;
 mod live;
 mod log;
 mod report;
@@ -30,6 +31,7 @@ fn _dayshift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scene::PyScene>()?;
     module.add_class::<store::PyStore>()?;
     module.add_class::<check::PyCheck>()?;
+    module.add_class::<key::PyKey>()?;
     module.add_function(wrap_pyfunction!(scenario::scenarios, module)?)?;
     module.add_function(wrap_pyfunction!(env::make, module)?)?;
     module.add_function(wrap_pyfunction!(log::load, module)?)?;

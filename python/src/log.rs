@@ -4,25 +4,36 @@ use std::path::PathBuf;
 
 use chrono::SecondsFormat;
 use dayshift_engine::codec::Stored;
-use dayshift_engine::{Key, Outcome, PastCall, Request, Seq, Turn, Value, World, map};
+use dayshift_engine::{BlobId, Key, Outcome, PastCall, Request, Seq, Turn, Value, World, map};
 use dayshift_replay::Reexecution;
-use dayshift_runs::{Run, RunError, load_file, verify_file};
+use dayshift_runs::{Run, RunError, SignatureState, load_file, signature_of_file, verify_file};
 use pyo3::prelude::*;
 
 use crate::check::PyCheck;
 use crate::convert::to_python;
-use crate::error::{diverged, raised};
+use crate::error::{diverged, raised, unverified};
+use crate::key::{Asked, PyKey, trusted};
 use crate::report::{PyCredit, PyReport, credit, grade, judged_by};
+use crate::scenario::PyScenario;
 
 /// One run's log, with its blobs and its scenario. It does not change when the episode goes on.
 #[pyclass(name = "Log", module = "dayshift", frozen)]
 pub(crate) struct PyLog {
     run: Run,
+    /// The package that it must be of, if this process played it.
+    package: Option<BlobId>,
 }
 
 impl PyLog {
+    /// Returns a log that came from elsewhere.
     pub(crate) fn new(run: Run) -> Self {
-        Self { run }
+        Self { run, package: None }
+    }
+
+    /// Returns the log of an episode that this process plays.
+    pub(crate) fn made_here(run: Run) -> Self {
+        let package = Some(run.scenario.digest());
+        Self { run, package }
     }
 }
 
@@ -72,15 +83,38 @@ impl PyLog {
         reexecuted(py, &self.run)
     }
 
-    /// Returns the verdicts, by the scenario's checks or by `checks`.
-    #[pyo3(signature = (*, checks = None))]
-    fn grade(&self, py: Python<'_>, checks: Option<Vec<PyRef<'_, PyCheck>>>) -> PyResult<PyReport> {
-        grade(py, &judged_by(self.run.clone(), checks)?)
+    /// Returns the log signed by `key`. The episode must have ended.
+    fn sign(&self, py: Python<'_>, key: PyRef<'_, PyKey>) -> PyResult<Self> {
+        let key = key.key.clone();
+        let signature = py.detach(|| key.sign(&self.run.records, &self.run.note.agent)).map_err(raised)?;
+        let mut run = self.run.clone();
+        run.note.signature = Some(signature);
+        Ok(Self { run, package: self.package })
+    }
+
+    /// Returns the verdicts, by the scenario's checks or by `checks`. The log is executed again first, unless it is taken on `trust`: raises
+    /// `Divergence` if it comes out otherwise. With `host`, commands are run again whose results it holds. `scenario` is what it must be a log of
+    /// (the installed one of its name, if nothing is said), `keys` are public keys to trust: files, or base64.
+    #[pyo3(signature = (*, checks = None, trust = false, host = false, scenario = None, keys = Vec::new(), require_signature = false))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python, each with a default")]
+    fn grade(
+        &self,
+        py: Python<'_>,
+        checks: Option<Vec<PyRef<'_, PyCheck>>>,
+        trust: bool,
+        host: bool,
+        scenario: Option<PyRef<'_, PyScenario>>,
+        keys: Vec<String>,
+        require_signature: bool,
+    ) -> PyResult<PyReport> {
+        let package = scenario.map_or(self.package, |scenario| Some(scenario.digest()));
+        let scrutiny = Asked { trust, host, keys, require_signature, package }.scrutiny()?;
+        grade(py, &judged_by(self.run.clone(), checks)?, &scrutiny)
     }
 
     /// Returns the credit of every turn, by the scenario's checks or by `checks`. With `audit`, each is also replayed without, which takes
-    /// long.
-    #[pyo3(signature = (*, checks = None, rho = 0.3, gamma = 0.7, audit = false))]
+    /// long. The log is executed again first, unless it is taken on `trust`.
+    #[pyo3(signature = (*, checks = None, rho = 0.3, gamma = 0.7, audit = false, trust = false))]
     fn credit(
         &self,
         py: Python<'_>,
@@ -88,8 +122,10 @@ impl PyLog {
         rho: f64,
         gamma: f64,
         audit: bool,
+        trust: bool,
     ) -> PyResult<PyCredit> {
-        credit(py, &judged_by(self.run.clone(), checks)?, rho, gamma, audit)
+        let asked = Asked { trust, host: false, keys: Vec::new(), require_signature: false, package: self.package };
+        credit(py, &judged_by(self.run.clone(), checks)?, &asked.scrutiny()?, (rho, gamma), audit)
     }
 
     /// Returns the whole graded state of the world after record `at`; at the end if nothing is said.
@@ -182,8 +218,32 @@ pub(crate) fn replay(py: Python<'_>, path: PathBuf) -> PyResult<u64> {
     reexecuted(py, &run)
 }
 
-/// Verifies a log file: chain, blobs and footer; returns the number of records. Raises `StoreFailed` at the first fault.
+/// Verifies a log file: chain, blobs and footer; that it ends with `head`, if that is given, and that one of `keys` signed it, if there are any.
+/// Returns the number of records. Raises `StoreFailed` at the first fault.
 #[pyfunction]
-pub(crate) fn verify(py: Python<'_>, path: PathBuf) -> PyResult<u64> {
-    py.detach(|| verify_file(&path)).map(|verified| verified.head.count).map_err(raised)
+#[pyo3(signature = (path, *, head = None, keys = Vec::new()))]
+pub(crate) fn verify(py: Python<'_>, path: PathBuf, head: Option<String>, keys: Vec<String>) -> PyResult<u64> {
+    let verified = py.detach(|| verify_file(&path)).map_err(raised)?;
+    let found = verified.head.hash.to_string();
+    if head.is_some_and(|head| head.to_ascii_lowercase() != found) {
+        return Err(unverified("verify/another-head", &format!("the log ends with {found}, which is another head")));
+    }
+    if keys.is_empty() {
+        return Ok(verified.head.count);
+    }
+    let state = py.detach(|| {
+        let keys = trusted(&keys)?;
+        signature_of_file(&path, &keys)
+    });
+    let (code, message) = match state.map_err(raised)? {
+        SignatureState::Valid { trusted: true, .. } => return Ok(verified.head.count),
+        SignatureState::Valid { key, .. } => {
+            ("verify/unknown-key", format!("the log is signed by {key} and by no key that was named"))
+        }
+        SignatureState::Unsigned => ("verify/unsigned", "the log is not signed".to_owned()),
+        SignatureState::Invalid { .. } => {
+            ("verify/bad-signature", "the signature beside the log is not one of it".to_owned())
+        }
+    };
+    Err(unverified(code, &message))
 }

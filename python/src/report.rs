@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dayshift_replay::credit::Config;
-use dayshift_runs::{Run, Summary};
+use dayshift_runs::{Run, Scrutiny, Summary};
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -84,24 +84,31 @@ pub(crate) fn judged_by(run: Run, checks: Option<Vec<PyRef<'_, PyCheck>>>) -> Py
     Ok(Run { scenario: run.scenario.with_checks(Arc::new(checks)), ..run })
 }
 
-/// Grades `run`.
-pub(crate) fn grade(py: Python<'_>, run: &Run) -> PyResult<PyReport> {
+/// Grades `run`, looked at as `scrutiny` says.
+pub(crate) fn grade(py: Python<'_>, run: &Run, scrutiny: &Scrutiny) -> PyResult<PyReport> {
     let summary = py.detach(|| {
+        let provenance = run.provenance(&run.scenario, scrutiny, |_| {})?;
         let report = run.grade(None)?;
-        Ok(Summary::new(run, &report, None, run.scenario.digest().to_string(), run.seed()?))
+        Ok(Summary::new(run, &report, None, provenance, run.seed()?))
     });
     let summary = summary.map_err(raised)?;
     Ok(PyReport { data: serialized(py, &summary)?.cast_into::<PyDict>()?.unbind() })
 }
 
-/// Credits the turns of `run`.
-pub(crate) fn credit(py: Python<'_>, run: &Run, rho: f64, gamma: f64, audit: bool) -> PyResult<PyCredit> {
+/// Credits the turns of `run`, looked at as `scrutiny` says.
+pub(crate) fn credit(
+    py: Python<'_>,
+    run: &Run,
+    scrutiny: &Scrutiny,
+    (rho, gamma): (f64, f64),
+    audit: bool,
+) -> PyResult<PyCredit> {
     let config = Config::new(rho, gamma).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let summary = py.detach(|| {
+        let provenance = run.provenance(&run.scenario, scrutiny, |_| {})?;
         let account = run.account()?;
         let ledger = account.ledger(&config);
-        let digest = run.scenario.digest().to_string();
-        let summary = Summary::new(run, account.report(), Some(&ledger), digest, run.seed()?);
+        let summary = Summary::new(run, account.report(), Some(&ledger), provenance, run.seed()?);
         Ok(if audit { summary.with_audit(&account.audit(&ledger, |_| {})?) } else { summary })
     });
     let summary = summary.map_err(raised)?;

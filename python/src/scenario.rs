@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use dayshift_engine::{Moment, Seed, SmolStr, Value, map};
+use dayshift_engine::{BlobId, Moment, Seed, SmolStr, Value, map};
 use dayshift_replay::moment_name;
 use dayshift_runs::{RunError, load_scenario};
 use dayshift_scenarios::{Package, Scenario, built_in_names};
@@ -34,6 +34,11 @@ impl PyScenario {
     /// Loads the scenario that `name` means: an id or a folder.
     pub(crate) fn load(py: Python<'_>, name: &str) -> PyResult<Self> {
         py.detach(|| load_scenario(name)).map(Self::of).map_err(raised)
+    }
+
+    /// Returns the digest of the package.
+    pub(crate) fn digest(&self) -> BlobId {
+        self.scenario.digest()
     }
 
     pub(crate) fn ready(&self, py: Python<'_>) -> PyResult<Arc<Ready>> {

@@ -3,15 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dayshift_runs::{Library, RunError, RunRow};
+use dayshift_runs::{Library, RunError, RunRow, SecretKey};
 use dayshift_sandbox::Sandbox;
 use pyo3::prelude::*;
 
 use crate::convert::serialized;
 use crate::error::raised;
+use crate::key::PyKey;
 use crate::log::PyLog;
 
-/// A store in a folder; a new one is made with sled. One process opens it at a time.
+/// A store in a folder; a new one is made with sled. One process opens it at a time. Runs that end are signed with `key`, or with the store's own
+/// key if it has one (`dayshift key new`).
 #[pyclass(name = "Store", module = "dayshift", frozen)]
 pub(crate) struct PyStore {
     pub(crate) library: Arc<Library>,
@@ -19,21 +21,27 @@ pub(crate) struct PyStore {
 }
 
 impl PyStore {
-    pub(crate) fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let library = py.detach(|| Library::open(&path)).map_err(raised)?;
-        Ok(Self { library: Arc::new(library.with_host(Arc::new(Sandbox::new()))), path })
+    pub(crate) fn open(py: Python<'_>, path: PathBuf, key: Option<SecretKey>) -> PyResult<Self> {
+        let library = py.detach(|| {
+            let library = Library::open(&path)?.with_host(Arc::new(Sandbox::new()));
+            let key = key.map_or_else(|| SecretKey::of_store(&path), |key| Ok(Some(key)))?;
+            Ok(if let Some(key) = key { library.with_key(key) } else { library })
+        });
+        Ok(Self { library: Arc::new(library.map_err(raised)?), path })
     }
 }
 
 #[pymethods]
 impl PyStore {
     #[new]
-    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        Self::open(py, path)
+    #[pyo3(signature = (path, *, key = None))]
+    fn new(py: Python<'_>, path: PathBuf, key: Option<PyRef<'_, PyKey>>) -> PyResult<Self> {
+        let key = key.map(|key| key.key.clone());
+        Self::open(py, path, key)
     }
 
     /// Returns the runs, oldest first: dicts with `run`, `scenario`, `seed`, `agent`, `records`, `head`, `score`, `finished`,
-    /// `forked_from`.
+    /// `forked_from`, and `claimed`: those of them that only the note beside the log says.
     fn runs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let runs = py.detach(|| self.library.list()).map_err(raised)?;
         serialized(py, &runs.iter().map(RunRow::from).collect::<Vec<_>>())

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
 use dayshift_engine::{
-    Actor, Blobs, CodecError, Episode, EpisodeError, Head, Input, Key, Outcome, Outside, OutsideAct, Payload, Record,
-    RecordHead, Recorded, Request, Seed, Seq, SimTime, SmolStr, Step, ToolCall, World,
+    Actor, Blobs, CodecError, Episode, EpisodeError, Head, Host, Input, Key, Outcome, Outside, OutsideAct, Payload,
+    Record, RecordHead, Request, Seed, Seq, SimTime, SmolStr, Step, ToolCall, World,
 };
 
 use crate::ReplayError;
@@ -118,8 +118,8 @@ impl Inputs {
     }
 }
 
-/// Executes every input of `records` again on an episode that `open` opens with the recorded seed, and compares bytes. `progress` hears of
-/// every record that came out the same.
+/// Executes every input of `records` again on an episode that `open` opens with the recorded seed, and compares bytes. What was fetched from a
+/// host comes from `host`: [`dayshift_engine::Recorded`], unless it is to be fetched again. `progress` hears of every record that came out the same.
 ///
 /// # Errors
 ///
@@ -127,13 +127,13 @@ impl Inputs {
 pub fn reexecute<W: World>(
     records: &[Arc<[u8]>],
     blobs: &dyn Blobs,
+    host: Arc<dyn Host>,
     open: impl FnOnce(Seed) -> Result<Episode<W>, ReplayError>,
     mut progress: impl FnMut(u64),
 ) -> Result<Reexecution, ReplayError> {
     let Inputs { seed, inputs, .. } = Inputs::of(records, blobs)?;
     let mut episode = open(seed)?;
-    // What the host brought back is an input too, and is not fetched again.
-    episode.set_host(Arc::new(Recorded::of(records, blobs)?));
+    episode.set_host(host);
     let mut compared = 0_usize;
     let fed = inputs.len();
     for input in std::iter::once(None).chain(inputs.into_iter().map(|(_, input)| Some(input))) {

@@ -6,7 +6,7 @@ use dayshift_engine::codec::Stored;
 use dayshift_engine::toy::{Toy, ToyScript};
 use dayshift_engine::{
     Actor, Blobs, Episode, EpisodeError, EventId, Genesis, MemoryBlobs, Outside, OutsideAct, Plan, PlannedCommand,
-    PlannedDay, PlannedEvent, Prefix, Request, Script, Seed, SimTime, ToolCall, When, map,
+    PlannedDay, PlannedEvent, Prefix, Recorded, Request, Script, Seed, SimTime, ToolCall, When, map,
 };
 use dayshift_replay::{Reexecution, reexecute};
 
@@ -81,7 +81,9 @@ impl Table {
 fn a_staged_log_executes_again_to_the_same_bytes() {
     let table = Table::new();
     let records: Vec<_> = table.play().log().since(0).cloned().collect();
-    let came_to = reexecute(&records, &*table.blobs, |seed| Ok(table.open(seed)), |_| {}).expect("it executes");
+    let came_to =
+        reexecute(&records, &*table.blobs, Arc::new(Recorded::default()), |seed| Ok(table.open(seed)), |_| {})
+            .expect("it executes");
     let Reexecution::Same { inputs, head } = came_to else { panic!("{came_to:?}") };
     assert_eq!((inputs, head.count), (7, records.len() as u64));
 }

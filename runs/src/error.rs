@@ -1,8 +1,8 @@
 //! What can go wrong between a door and its runs. Each sentence says where it stands and what to do.
 
 use dayshift_engine::{BlobId, CodecError, EpisodeError};
-use dayshift_replay::ReplayError;
 use dayshift_replay::credit::CreditError;
+use dayshift_replay::{Divergence, ReplayError};
 use dayshift_scenarios::{AgentError, PrefixError, Problem};
 use dayshift_stores::StoreError;
 
@@ -68,6 +68,20 @@ pub enum RunError {
     /// The agent cannot go on.
     #[error("the agent cannot go on: {0}")]
     Agent(#[from] AgentError),
+    /// The log, executed again, comes out otherwise.
+    #[error("{}", diverged(.0))]
+    Diverged(Box<Divergence>),
+    /// Something that only a finished run has.
+    #[error("the run has not ended, so it cannot be signed; play it to its end first")]
+    Unfinished,
+    /// A key file cannot be used.
+    #[error("the key {}: {reason}", path.display())]
+    Key {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why, and what to do.
+        reason: String,
+    },
     /// The run is over.
     #[error("the run has ended, so there is nothing to resume; fork it to go on from an earlier record")]
     Finished,
@@ -100,8 +114,16 @@ impl RunError {
             Self::BlobMissing(_) => "blob/missing",
             Self::Prefix(_) => "scenario/cannot-lay-out",
             Self::Agent(_) => "agent/cannot-go-on",
+            Self::Diverged(_) => "log/diverged",
+            Self::Unfinished => "run/unfinished",
+            Self::Key { .. } => "key/unusable",
             Self::Finished => "run/finished",
             Self::OtherAgent(_) => "agent/other",
         }
     }
+}
+
+fn diverged(divergence: &Divergence) -> String {
+    let (seq, what) = (divergence.seq, &divergence.what);
+    format!("executed again, the log comes out otherwise at record {seq}, {what}: it is not what its scenario does")
 }

@@ -19,6 +19,7 @@ use crate::note::RunNote;
 use crate::office::office;
 use crate::recorder::{Recorder, append_of};
 use crate::run::Run;
+use crate::signature::{PublicKey, SecretKey, SignatureState, signature_state};
 
 /// How the branches are named that hold a scenario's initial world.
 const PREFIX: &str = "prefix-";
@@ -31,6 +32,7 @@ pub struct Library {
     store: Arc<dyn Store>,
     blobs: Arc<dyn Blobs>,
     host: Option<Arc<dyn Host>>,
+    key: Option<SecretKey>,
 }
 
 /// One run, as a list shows it.
@@ -65,7 +67,12 @@ pub struct RunRow {
     pub finished: bool,
     /// The run and position that it was forked from.
     pub forked_from: Option<(String, u64)>,
+    /// The fields that only the note beside the log says: whoever can write to the store can write them.
+    pub claimed: &'static [&'static str],
 }
+
+/// What a list takes from the note beside a log.
+const CLAIMED: &[&str] = &["scenario", "seed", "agent", "score", "finished"];
 
 impl From<&RunInfo> for RunRow {
     fn from(info: &RunInfo) -> Self {
@@ -80,6 +87,7 @@ impl From<&RunInfo> for RunRow {
             score: note.score,
             finished: note.finished,
             forked_from: note.forked_from.clone(),
+            claimed: CLAIMED,
         }
     }
 }
@@ -89,13 +97,19 @@ impl Library {
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         let blobs = Arc::new(StoreBlobs::new(Arc::clone(&store)));
-        Self { store, blobs, host: None }
+        Self { store, blobs, host: None, key: None }
     }
 
     /// Lets the calls of runs that are played send `host` on errands, such as running a command. Without it they are refused.
     #[must_use]
     pub fn with_host(self, host: Arc<dyn Host>) -> Self {
         Self { host: Some(host), ..self }
+    }
+
+    /// Signs runs that are played from now on with `key` when they end.
+    #[must_use]
+    pub fn with_key(self, key: SecretKey) -> Self {
+        Self { key: Some(key), ..self }
     }
 
     /// Opens the library in the folder `path`; a new one is made with sled.
@@ -165,12 +179,7 @@ impl Library {
     /// [`RunError::Store`] when it is damaged; as [`Run::new`] otherwise.
     pub fn load(&self, id: &BranchId) -> Result<Run, RunError> {
         let info = self.info(id)?;
-        let mut records: Vec<Arc<[u8]>> = Vec::new();
-        self.store.read(id, 0, &mut |record| {
-            records.push(record.into());
-            ControlFlow::Continue(())
-        })?;
-        Run::new(id.to_string(), info.note, records, Arc::clone(&self.blobs))
+        Run::new(id.to_string(), info.note, self.records(id)?, Arc::clone(&self.blobs))
     }
 
     /// Walks the chain of the run `id` and looks at every blob that it names. `progress` hears how many records were walked.
@@ -185,6 +194,16 @@ impl Library {
             self.store.blob(*blob)?.ok_or(RunError::BlobMissing(*blob))?;
         }
         Ok(Verified { head, blobs: blobs.len() })
+    }
+
+    /// Returns how the run `id` stands to the signature beside it, of which `trusted` names the keys that the reader trusts.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when it is damaged or not there.
+    pub fn signature(&self, id: &BranchId, trusted: &[PublicKey]) -> Result<SignatureState, RunError> {
+        let note = self.info(id)?.note;
+        Ok(signature_state(&self.records(id)?, &note, trusted))
     }
 
     /// Starts a run of `scenario`: lays out the initial world, once for all its runs, and opens the first day.
@@ -222,7 +241,8 @@ impl Library {
         episode.settle()?;
         let recorder = Recorder::new(Arc::clone(&self.store), id.clone())?;
         self.connect(&mut episode);
-        let mut live = LiveRun::new(id.clone(), episode, run.scenario.checks(), run.note.clone(), recorder);
+        let live = LiveRun::new(id.clone(), episode, run.scenario.checks(), run.note.clone(), recorder);
+        let mut live = live.signed_by(self.key.clone());
         live.commit()?;
         Ok((live, run))
     }
@@ -242,6 +262,7 @@ impl Library {
         let note = RunNote {
             forked_from: Some((id.to_string(), at.get())),
             score: None,
+            signature: None,
             finished: false,
             wall_millis: 0,
             ..run.note.clone()
@@ -297,6 +318,15 @@ impl Library {
         Ok(id)
     }
 
+    fn records(&self, id: &BranchId) -> Result<Vec<Arc<[u8]>>, RunError> {
+        let mut records: Vec<Arc<[u8]>> = Vec::new();
+        self.store.read(id, 0, &mut |record| {
+            records.push(record.into());
+            ControlFlow::Continue(())
+        })?;
+        Ok(records)
+    }
+
     fn info(&self, id: &BranchId) -> Result<RunInfo, RunError> {
         let unknown = || RunError::Unknown(id.to_string());
         self.list()?.into_iter().find(|run| run.id == *id).ok_or_else(unknown)
@@ -319,7 +349,7 @@ impl Library {
         let id = new_id()?;
         self.store.create(NewBranch { id: id.clone(), parent: Some(parent), note: note.to_bytes() })?;
         let recorder = Recorder::new(Arc::clone(&self.store), id.clone())?;
-        let mut live = LiveRun::new(id, episode, checks, note, recorder);
+        let mut live = LiveRun::new(id, episode, checks, note, recorder).signed_by(self.key.clone());
         live.commit()?;
         Ok(live)
     }
@@ -394,6 +424,17 @@ pub fn load_file(path: &Path) -> Result<Run, RunError> {
     }
     let records = log.records().map(Arc::from).collect();
     Run::new(path.display().to_string(), RunNote::from_bytes(log.note()), records, Arc::new(blobs))
+}
+
+/// Returns how the log in a portable file stands to the signature beside it, of which `trusted` names the keys that the reader trusts.
+///
+/// # Errors
+///
+/// [`RunError::Store`] when the file is damaged or no portable log.
+pub fn signature_of_file(path: &Path, trusted: &[PublicKey]) -> Result<SignatureState, RunError> {
+    let log = PortableLog::open(path)?;
+    let records: Vec<Arc<[u8]>> = log.records().map(Arc::from).collect();
+    Ok(signature_state(&records, &RunNote::from_bytes(log.note()), trusted))
 }
 
 /// Verifies a portable file, without a store.

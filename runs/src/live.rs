@@ -11,6 +11,7 @@ use dayshift_stores::BranchId;
 use crate::error::RunError;
 use crate::note::RunNote;
 use crate::recorder::Recorder;
+use crate::signature::SecretKey;
 
 /// A run that is being played. Dropping it leaves an unfinished run that verifies and can be resumed.
 pub struct LiveRun {
@@ -19,6 +20,7 @@ pub struct LiveRun {
     checks: Arc<dyn Checks<Office>>,
     note: RunNote,
     recorder: Recorder,
+    key: Option<SecretKey>,
 }
 
 impl LiveRun {
@@ -29,7 +31,13 @@ impl LiveRun {
         note: RunNote,
         recorder: Recorder,
     ) -> Self {
-        Self { id, episode, checks, note, recorder }
+        Self { id, episode, checks, note, recorder, key: None }
+    }
+
+    /// Lets the run be signed by `key` when it is finished.
+    #[must_use]
+    pub fn signed_by(self, key: Option<SecretKey>) -> Self {
+        Self { key, ..self }
     }
 
     /// Returns the run's id.
@@ -105,7 +113,7 @@ impl LiveRun {
         self.recorder.wait()
     }
 
-    /// Makes everything durable, grades the run if it has ended, and keeps the score beside the log.
+    /// Makes everything durable, grades the run if it has ended, signs it if there is a key, and keeps score and signature beside the log.
     ///
     /// # Errors
     ///
@@ -122,6 +130,10 @@ impl LiveRun {
                 grader.absorb(&mut shadow, Arc::clone(record))?;
             }
             self.note.score = Some(grader.report(&shadow).score);
+            if let Some(key) = &self.key {
+                let records: Vec<Arc<[u8]>> = self.episode.log().since(0).cloned().collect();
+                self.note.signature = Some(key.sign(&records, &self.note.agent)?);
+            }
         }
         self.recorder.annotate(&self.note)?;
         Ok(self.id)

@@ -1,7 +1,10 @@
-//! What is kept beside a run's log, outside of the chain: who played it, what it scored, how long it took. Nothing of it is needed to
-//! replay or grade the run.
+//! What is kept beside a run's log, outside of the chain: who played it, what it scored, how long it took, who signed it. Nothing of it is
+//! needed to replay or grade the run, and no record stands behind it: whoever holds the log can write another note. A signature, which covers
+//! the agent's name, is what changes that.
 
 use serde::{Deserialize, Serialize};
+
+use crate::signature::Signature;
 
 /// The note beside a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +24,9 @@ pub struct RunNote {
     pub wall_millis: u64,
     /// The run and position that it was forked from.
     pub forked_from: Option<(String, u64)>,
+    /// The signature of the closed log, if somebody signed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
 }
 
 impl RunNote {

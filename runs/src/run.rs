@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
-use dayshift_engine::{Blobs, Episode, Head, RecordHead, Request, Seed, Seq, SmolStr, Step, Turn, Value};
+use dayshift_engine::{
+    Blobs, Episode, Head, Host, RecordHead, Recorded, Request, Seed, Seq, SmolStr, Step, Turn, Value,
+};
 use dayshift_replay::{Account, Reexecution, ReplayError, Report, Transcript, grade, reexecute};
 use dayshift_scenarios::{Agent, Observation, Package, Scenario};
 use dayshift_services::Office;
@@ -137,12 +139,23 @@ impl Run {
     ///
     /// [`RunError::Replay`] when the log cannot be read back.
     pub fn reexecute(&self, progress: impl FnMut(u64)) -> Result<Reexecution, RunError> {
+        // What a host brought back is an input too, and is not fetched again.
+        self.reexecute_on(Arc::new(Recorded::of(&self.records, &*self.blobs)?), progress)
+    }
+
+    /// Executes every input again, with `host` for what was fetched from one, and compares bytes. `progress` hears how many records came out
+    /// the same.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Replay`] when the log cannot be read back.
+    pub fn reexecute_on(&self, host: Arc<dyn Host>, progress: impl FnMut(u64)) -> Result<Reexecution, RunError> {
         let open = |seed: Seed| {
             let prefix = self.scenario.prefix(office(&self.scenario), &self.blobs);
             let prefix = prefix.map_err(|error| ReplayError::Scenario(error.to_string()))?;
             Ok(Episode::open(&prefix, seed, self.scenario.script(), Arc::clone(&self.blobs))?.0)
         };
-        Ok(reexecute(&self.records, &*self.blobs, open, progress)?)
+        Ok(reexecute(&self.records, &*self.blobs, host, open, progress)?)
     }
 
     /// Returns what the agent did and was told.
@@ -196,7 +209,16 @@ impl Run {
     ///
     /// [`ReplayError::NotOpened`] when the episode was never opened.
     pub fn seed(&self) -> Result<u64, RunError> {
-        for record in &self.records {
+        Self::seed_of(&self.records)
+    }
+
+    /// Returns the seed of the log that `records` are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::seed`].
+    pub(crate) fn seed_of(records: &[Arc<[u8]>]) -> Result<u64, RunError> {
+        for record in records {
             if let Request::Open { seed } = Stored::new(record)?.head()?.request {
                 return Ok(seed.get());
             }

@@ -8,6 +8,7 @@ use dayshift_replay::{Audited, Report, moment_name};
 use serde::Serialize;
 
 use crate::failure::ScriptFailure;
+use crate::provenance::Provenance;
 use crate::run::Run;
 
 /// One run, graded, with its credit.
@@ -33,7 +34,7 @@ pub struct Summary {
     pub score: f64,
     /// The score before red lines.
     pub uncapped: f64,
-    /// Whether it reaches the scenario's threshold.
+    /// Whether it reaches the scenario's threshold and nothing in `provenance` speaks against it.
     pub passed: bool,
     /// Whether every check stands at its full level.
     pub strict: bool,
@@ -43,6 +44,8 @@ pub struct Summary {
     pub checks_digest: String,
     /// The version of the engine that graded it.
     pub engine: &'static str,
+    /// What the report rests on.
+    pub provenance: Provenance,
     /// The checks, in the author's order.
     pub checks: Vec<CheckRow>,
     /// The scripts of the scenario that failed while the episode ran, in the order of the log.
@@ -151,9 +154,9 @@ pub struct AuditRow {
 }
 
 impl Summary {
-    /// Returns what a report and a ledger say of `run`. `graded_by` is the digest of the package whose checks made the report.
+    /// Returns what a report and a ledger say of `run`, and what they rest on.
     #[must_use]
-    pub fn new(run: &Run, report: &Report, ledger: Option<&Ledger>, graded_by: String, seed: u64) -> Self {
+    pub fn new(run: &Run, report: &Report, ledger: Option<&Ledger>, provenance: Provenance, seed: u64) -> Self {
         let names = run.days();
         let day_of_turn = run.day_of_turn();
         let days = report.days.iter();
@@ -183,11 +186,11 @@ impl Summary {
             finished: report.finished,
             score: report.score,
             uncapped: report.uncapped,
-            passed: report.passed,
-            strict: report.strict,
+            passed: report.passed && provenance.is_clean(),
+            strict: report.strict && provenance.is_clean(),
             days,
-            checks_digest: graded_by,
-            engine: env!("CARGO_PKG_VERSION"),
+            checks_digest: provenance.checks.digest.clone().unwrap_or_default(),
+            engine: provenance.engine,
             checks: report.verdicts.iter().map(|verdict| check_row(verdict, &names)).collect(),
             // The log was graded, so it decodes.
             script_failures: ScriptFailure::all(&run.records).unwrap_or_default(),
@@ -197,6 +200,7 @@ impl Summary {
             ledger: ledger.map(|ledger| ledger.rows.clone()),
             unattributed: ledger.map(|ledger| ledger.unattributed),
             audit: None,
+            provenance,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The timeline of a run: days, turns, calls, exogenous events and verdict changes in log order, for people and programs.
 
 use dayshift_engine::codec::Stored;
-use dayshift_engine::{CodecError, Outcome, PastCall, Rejection, Request, Seq, SmolStr, Turn, Value};
+use dayshift_engine::{CodecError, Outcome, PastCall, Request, Seq, SmolStr, Turn, Value};
 use dayshift_replay::Report;
 use serde::Serialize;
 
@@ -50,10 +50,10 @@ pub enum What {
     Call {
         /// The tool.
         tool: SmolStr,
-        /// Its arguments, as compact JSON, shortened.
-        arguments: String,
-        /// The answer or the refusal, shortened.
-        answer: String,
+        /// Its arguments, whole.
+        arguments: Value,
+        /// The answer, whole; the message of a refusal.
+        answer: Value,
         /// The code of the refusal, if it was one.
         #[serde(skip_serializing_if = "Option::is_none")]
         refused: Option<String>,
@@ -154,7 +154,8 @@ fn what(
             let call = PastCall::read(stored, &*run.blobs)?;
             let (arguments, answer) = call.map_or((Value::Null, Ok(Value::Null)), |call| (call.arguments, call.answer));
             let refused = answer.as_ref().err().map(|rejection| rejection.code.to_string());
-            What::Call { tool, arguments: short(&arguments.to_string()), answer: shown(&answer), refused, event, loud }
+            let answer = answer.unwrap_or_else(|rejection| rejection.message.into());
+            What::Call { tool, arguments, answer, refused, event, loud }
         }
     })
 }
@@ -165,14 +166,7 @@ fn commands_of(run: &Run, stored: Stored<'_>) -> Result<usize, CodecError> {
     Ok(reaction.get("commands").and_then(Value::as_list).map_or(0, <[Value]>::len))
 }
 
-fn shown(answer: &Result<Value, Rejection>) -> String {
-    match answer {
-        Ok(value) => short(&value.to_string()),
-        Err(rejection) => short(&rejection.message),
-    }
-}
-
-/// Shortens `text` to what a line can show.
+/// Shortens `text` to what a line for people can show. Programs get everything.
 #[must_use]
 pub fn short(text: &str) -> String {
     if text.chars().count() <= SHOWN_CHARS_MAX {

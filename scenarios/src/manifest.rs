@@ -23,7 +23,7 @@ pub const NAME_BYTES_MAX: usize = 64;
 /// The score from which on an episode passes, unless the scenario says otherwise.
 pub const THRESHOLD_DEFAULT: f64 = 0.75;
 
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "id",
     "title",
     "family",
@@ -40,6 +40,7 @@ const KEYS: [&str; 19] = [
     "services",
     "events",
     "limits",
+    "outside",
     "threshold",
     "checks",
     "description",
@@ -114,6 +115,8 @@ pub(crate) struct Manifest<'a> {
     pub(crate) turns_per_day_max: Option<u32>,
     pub(crate) calls_per_turn_max: Option<u32>,
     pub(crate) threshold: f64,
+    /// Whether acts may be staged from outside of the timeline.
+    pub(crate) allows_outside: bool,
     pub(crate) checks: Vec<CheckEntry>,
     pub(crate) events: &'a [Node],
 }
@@ -151,6 +154,7 @@ impl<'a> Manifest<'a> {
             turns_per_day_max: limit("turns_per_day"),
             calls_per_turn_max: limit("calls_per_turn"),
             threshold: share(&fields, "threshold", report).unwrap_or(THRESHOLD_DEFAULT),
+            allows_outside: outside(&fields, report),
             channels: channels(&fields, report),
             shell: shell(&fields, report),
             clock: clock(&fields, report),
@@ -359,6 +363,19 @@ fn clock(fields: &Fields<'_>, report: &Report<'_>) -> Clock {
             let place = fields.get("clock").map(|node| node.place).unwrap_or_default();
             report.add("scenario/bad-clock", place, format!("there is no clock '{other}'"), "use staged or flowing");
             Clock::Staged
+        }
+    }
+}
+
+fn outside(fields: &Fields<'_>, report: &Report<'_>) -> bool {
+    match fields.text("outside").as_deref() {
+        None | Some("refused") => false,
+        Some("allowed") => true,
+        Some(other) => {
+            let place = fields.get("outside").map(|node| node.place).unwrap_or_default();
+            let message = format!("'outside' cannot be '{other}'");
+            report.add("scenario/bad-outside", place, message, "use allowed or refused (default)");
+            false
         }
     }
 }

@@ -39,6 +39,7 @@ pub struct Scenario<W> {
     checks: Arc<StarlarkChecks>,
     solutions: Vec<Arc<Solution>>,
     guards: ScenarioGuards,
+    allows_outside: bool,
     own_script: Option<Arc<dyn Script<W>>>,
     own_checks: Option<Arc<dyn Checks<W>>>,
 }
@@ -61,6 +62,7 @@ impl<W> Clone for Scenario<W> {
             checks: Arc::clone(&self.checks),
             solutions: self.solutions.clone(),
             guards: self.guards.clone(),
+            allows_outside: self.allows_outside,
             own_script: self.own_script.clone(),
             own_checks: self.own_checks.clone(),
         }
@@ -202,6 +204,18 @@ impl<W: World> Scenario<W> {
     #[must_use]
     pub fn checks(&self) -> Arc<dyn Checks<W>> {
         self.own_checks.clone().unwrap_or_else(|| Arc::clone(&self.checks) as Arc<dyn Checks<W>>)
+    }
+
+    /// Returns whether the checks are the package's, and not those of a door.
+    #[must_use]
+    pub fn has_own_checks(&self) -> bool {
+        self.own_checks.is_none()
+    }
+
+    /// Returns whether somebody may stage acts from outside of the timeline. A log with acts that its scenario does not allow does not pass.
+    #[must_use]
+    pub fn allows_outside(&self) -> bool {
+        self.allows_outside
     }
 
     /// Returns the functions that judge actions on business tables. Whoever builds the office of this scenario hands them in.
@@ -347,6 +361,7 @@ impl Loading<'_> {
             checks: Arc::new(checks),
             solutions,
             guards: ScenarioGuards::new(judges),
+            allows_outside: manifest.allows_outside,
             own_script: None,
             own_checks: None,
         })

@@ -180,6 +180,7 @@ def scenario_of(task: Task) -> Scenario:
             {"name": f"stage{number}", "opens": at.isoformat(), "ends": at.isoformat(), "notification": f"stage{number}"}
             for number, at in enumerate(opens)
         ],
+        "outside": "allowed",
         "checks": [],
     }
     files = {
