@@ -107,7 +107,7 @@ impl PyLog {
         keys: Vec<String>,
         require_signature: bool,
     ) -> PyResult<PyReport> {
-        let package = scenario.map_or(self.package, |scenario| Some(scenario.digest()));
+        let package = scenario.map_or(self.package, |scenario| Some(scenario.package()));
         let scrutiny = Asked { trust, host, keys, require_signature, package }.scrutiny()?;
         grade(py, &judged_by(self.run.clone(), checks)?, &scrutiny)
     }

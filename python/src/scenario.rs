@@ -37,7 +37,7 @@ impl PyScenario {
     }
 
     /// Returns the digest of the package.
-    pub(crate) fn digest(&self) -> BlobId {
+    pub(crate) fn package(&self) -> BlobId {
         self.scenario.digest()
     }
 
