@@ -1,5 +1,7 @@
 //! Looking for text without regard to case. Plain ASCII, which nearly all text of an office is, is compared where it lies.
 
+use crate::lowercase::folded;
+
 /// A text that is looked for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Needle {
@@ -10,7 +12,7 @@ pub(super) struct Needle {
 impl Needle {
     /// Returns what looks for `text`.
     pub(super) fn new(text: &str) -> Self {
-        Self { lower: text.to_lowercase(), ascii: text.is_ascii() }
+        Self { lower: folded(text), ascii: text.is_ascii() }
     }
 
     /// Returns what is looked for, in lower case.
@@ -21,7 +23,7 @@ impl Needle {
     /// Returns whether `text` has it in it.
     pub(super) fn is_in(&self, text: &str) -> bool {
         if !self.ascii || !text.is_ascii() {
-            return text.to_lowercase().contains(&self.lower);
+            return folded(text).contains(&self.lower);
         }
         let (needle, text) = (self.lower.as_bytes(), text.as_bytes());
         let Some(first) = needle.first() else { return true };
@@ -34,13 +36,13 @@ impl Needle {
     pub(super) fn starts(&self, text: &str) -> bool {
         match text.as_bytes().get(..self.lower.len()) {
             Some(head) if self.ascii && text.is_ascii() => head.eq_ignore_ascii_case(self.lower.as_bytes()),
-            _ => text.to_lowercase().starts_with(&self.lower),
+            _ => folded(text).starts_with(&self.lower),
         }
     }
 
     /// Returns whether `text` ends with it.
     pub(super) fn ends(&self, text: &str) -> bool {
-        text.to_lowercase().ends_with(&self.lower)
+        folded(text).ends_with(&self.lower)
     }
 }
 
@@ -50,7 +52,7 @@ pub(super) fn same(left: &str, right: &str) -> bool {
     if left.is_ascii() && right.is_ascii() {
         return left.eq_ignore_ascii_case(right);
     }
-    left.to_lowercase() == right.to_lowercase()
+    folded(left) == folded(right)
 }
 
 #[cfg(test)]
@@ -61,8 +63,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_finds_what_lower_case_text_has(text in "[aAbBäÄßİ ]{0,8}", needle in "[aAbBäÄ ]{0,3}") {
-            let (lower, wanted) = (text.to_lowercase(), needle.to_lowercase());
+        fn it_finds_what_folded_text_has(text in "[aAbBäÄßİs ]{0,8}", needle in "[aAbBäÄßS ]{0,3}") {
+            let (lower, wanted) = (folded(&text), folded(&needle));
             let needle = Needle::new(&needle);
             prop_assert_eq!(needle.is_in(&text), lower.contains(&wanted));
             prop_assert_eq!(needle.starts(&text), lower.starts_with(&wanted));

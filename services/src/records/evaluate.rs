@@ -13,6 +13,7 @@ use super::kind::{FieldKind, is_empty};
 use super::scene::{Found, Scene};
 use super::schema::Field;
 use super::whole::Row;
+use crate::lowercase::folded;
 
 const NULL: &Value = &Value::Null;
 
@@ -270,7 +271,7 @@ fn contains(value: &Value, sought: &Value) -> bool {
         Value::Text(text) => {
             let Some(sought) = sought.as_text() else { return false };
             // Both searches are linear, whatever an agent looks for.
-            text.contains(sought) || text.to_lowercase().contains(&sought.to_lowercase())
+            text.contains(sought) || folded(text).contains(&folded(sought))
         }
         Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => false,
     }
