@@ -8,6 +8,7 @@ mod decide;
 mod document;
 mod event;
 mod keys;
+mod name;
 mod outside;
 mod path;
 mod query;
@@ -28,6 +29,7 @@ pub use document::{
     DOCUMENT_CELLS_MAX, DOCUMENT_PARTS_MAX, DOCUMENT_TEXT_BYTES_MAX, DOCUMENT_UNPACKED_BYTES_MAX, PDF_PAGES_MAX,
 };
 pub use event::FilesEvent;
+pub(crate) use name::file_name;
 pub use outside::HostChange;
 pub use path::{DEPTH_MAX, EntryPath, NAME_BYTES_MAX, PATH_BYTES_MAX};
 pub use state::FilesState;

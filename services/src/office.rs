@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::calendar::{CalendarEvent, CalendarState};
 use crate::chat::{ChatEvent, ChatState};
 use crate::clock::{ClockEvent, ClockState};
-use crate::files::{FilesEvent, FilesState, HostChange};
+use crate::files::{FilesEvent, FilesState, HostChange, file_name};
 use crate::knowledge::{KnowledgeEvent, KnowledgeState};
 use crate::mail::{Attachment, MailEvent, MailState};
 use crate::people::{PeopleEvent, PeopleState};
@@ -177,9 +177,9 @@ impl Office {
     ) -> Result<Decision<OfficeEvent>, Rejection> {
         let (name, bytes) = self.mail.attachment(call, desk, context)?;
         let path = match call.optional_text("path") {
-            Some(folder) if folder.ends_with('/') => format!("{folder}{name}"),
+            Some(folder) if folder.ends_with('/') => format!("{folder}{}", file_name(&name)),
             Some(path) => path.to_owned(),
-            None => format!("/{name}"),
+            None => format!("/{}", file_name(&name)),
         };
         let size = bytes.len();
         let (events, path) = self.files.save(&path, bytes, context)?;

@@ -11,6 +11,7 @@ use super::state::{Entry, File, FilesState, is_a_folder, not_found, show_mode};
 use super::text::{Encoding, decode, encode, is_crlf, line_at, to_crlf};
 use super::tools::{self, Command, Transfer};
 use super::{ENTRIES_MAX, FILE_BYTES_MAX, FOLDER_ENTRIES_MAX, MODE_DEFAULT, SUBTREE_ENTRIES_MAX};
+use crate::lowercase::composed;
 use crate::service::Desk;
 
 type Decided = Result<Decision<FilesEvent>, Rejection>;
@@ -89,7 +90,8 @@ impl FilesState {
         self.check_folder(path, context.frame)?;
         let mut entries = Vec::new();
         let mut next = None;
-        for name in self.names(path, context.frame).skip_while(|name| name.as_str() <= after && !after.is_empty()) {
+        let after = &*composed(after);
+        for name in self.names_after(path, after, context.frame) {
             if entries.len() == limit {
                 next = entries.last().and_then(|entry: &Value| entry.get("name").cloned());
                 break;
@@ -133,7 +135,8 @@ impl FilesState {
 
     fn decide_edit(&self, path: &EntryPath, old: &str, new: &str, all: bool, context: &Context<'_>) -> Decided {
         let bytes = context.load(&self.file(path, context.frame)?.content)?;
-        let Some((text, encoding)) = decode(&bytes).filter(|_| !document::is_no_text(&bytes)) else {
+        let is_no_text = document::is_no_text(&bytes, context.budget())?;
+        let Some((text, encoding)) = decode(&bytes).filter(|_| !is_no_text) else {
             return Err(Rejection::new(
                 "files/not-text",
                 format!("{path} is no text and cannot be edited; write it as a whole with base64"),
@@ -145,6 +148,7 @@ impl FilesState {
                 "the old text must not be empty and must differ from the new one; use files.append to add text",
             ));
         }
+        context.budget().work(text.len() as u64)?;
         let crlf = is_crlf(&text);
         let (old, new) = if crlf { (to_crlf(old), to_crlf(new)) } else { (old.into(), new.into()) };
         let count = text.matches(&*old).count();
@@ -168,6 +172,7 @@ impl FilesState {
         // Before the new text is built: a short old text and a long new one could fill the memory.
         let length = (text.len() - count * old.len()).saturating_add(count.saturating_mul(new.len()));
         check_size(path, encoding.bytes_min(length))?;
+        context.budget().bytes(length as u64)?;
         let changed = encode(text.replace(&*old, &new).into(), encoding);
         let changed = changed.map_err(|character| not_encodable(path, encoding, character))?;
         let length = changed.len();

@@ -6,14 +6,18 @@ mod package;
 mod pdf;
 mod pdf_font;
 mod pdf_line;
+mod pdf_survey;
 mod pdf_widths;
 mod slides;
 mod word;
 mod workbook;
 
 #[cfg(test)]
+mod budget_tests;
+#[cfg(test)]
 mod tests;
 
+use dayshift_engine::{Budget, OverBudget};
 use imagesize::{ImageType, blob_size};
 
 use super::text::{cut_to, decode};
@@ -29,6 +33,9 @@ pub const DOCUMENT_PARTS_MAX: usize = 10_000;
 pub const DOCUMENT_CELLS_MAX: usize = 200_000;
 /// How many pages of a PDF are read.
 pub const PDF_PAGES_MAX: usize = 2_000;
+
+/// What it costs to move a byte of a table's row into a line.
+const ROW_WORK_PER_BYTE: u64 = 4;
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +75,14 @@ pub(super) enum Unreadable {
     Encrypted,
     /// It unpacks into too much.
     TooMuch { what: &'static str, max: usize },
+    /// To read it costs more than the call may.
+    Over(OverBudget),
+}
+
+impl From<OverBudget> for Unreadable {
+    fn from(over: OverBudget) -> Self {
+        Self::Over(over)
+    }
 }
 
 impl Unreadable {
@@ -80,14 +95,17 @@ impl Unreadable {
 pub(super) const UNKNOWN: &str = "application/octet-stream";
 
 /// Returns whether `bytes` are a document or a picture and no text, even if all of them are characters: some PDFs are.
-pub(super) fn is_no_text(bytes: &[u8]) -> bool {
-    match sniff(bytes).form {
-        Form::Document(kind) => {
-            decode(bytes).is_none() || !matches!(text_of(kind, bytes), Err(Unreadable::Damaged { .. }))
-        }
+pub(super) fn is_no_text(bytes: &[u8], budget: &Budget) -> Result<bool, OverBudget> {
+    Ok(match sniff(bytes).form {
+        Form::Document(_) if decode(bytes).is_none() => true,
+        Form::Document(kind) => match text_of(kind, bytes, budget) {
+            Err(Unreadable::Over(over)) => return Err(over),
+            Err(Unreadable::Damaged { .. }) => false,
+            Ok(_) | Err(Unreadable::Encrypted | Unreadable::TooMuch { .. }) => true,
+        },
         Form::Image { .. } => true,
         Form::Other => false,
-    }
+    })
 }
 
 /// Returns what `bytes` are.
@@ -98,7 +116,8 @@ pub(super) fn sniff(bytes: &[u8]) -> Sniffed {
         "image/png" | "image/jpeg" | "image/gif" | "image/webp" => image(bytes),
         // Whatever is put into one archive begins alike; only its parts tell what it is.
         _ if bytes.starts_with(b"PK\x03\x04") => {
-            let package = Package::open(bytes);
+            let own = Budget::default();
+            let package = Package::open(bytes, &own);
             return package
                 .map_or_else(|_| package::sniff_damaged(bytes), Package::sniff)
                 .unwrap_or(Sniffed { media_type: "application/zip", form: Form::Other });
@@ -108,14 +127,15 @@ pub(super) fn sniff(bytes: &[u8]) -> Sniffed {
     Sniffed { media_type, form }
 }
 
-/// Returns the text of `bytes`, a document of `kind`.
-pub(super) fn text_of(kind: Kind, bytes: &[u8]) -> Result<Text, Unreadable> {
+/// Returns the text of `bytes`, a document of `kind`. What that costs is drawn from `budget`.
+pub(super) fn text_of(kind: Kind, bytes: &[u8], budget: &Budget) -> Result<Text, Unreadable> {
+    budget.work(bytes.len() as u64)?;
     match kind {
-        Kind::Pdf => pdf::text_of(bytes),
-        Kind::Word => word::text_of(&mut Package::open(bytes)?),
-        Kind::Slides => slides::text_of(&mut Package::open(bytes)?),
-        Kind::Workbook => workbook::text_of(bytes),
-        Kind::OpenDocument => open_document::text_of(&mut Package::open(bytes)?),
+        Kind::Pdf => pdf::text_of(bytes, budget),
+        Kind::Word => word::text_of(&mut Package::open(bytes, budget)?),
+        Kind::Slides => slides::text_of(&mut Package::open(bytes, budget)?),
+        Kind::Workbook => workbook::text_of(bytes, budget),
+        Kind::OpenDocument => open_document::text_of(&mut Package::open(bytes, budget)?),
     }
 }
 
@@ -191,11 +211,14 @@ impl Text {
     }
 
     /// Ends a row: it becomes a line, or a part of the cell that its table stands in.
-    fn close_row(&mut self) {
-        let Some(cells) = self.rows.pop() else { return };
+    fn close_row(&mut self, budget: &Budget) -> Result<(), OverBudget> {
+        let Some(cells) = self.rows.pop() else { return Ok(()) };
+        // The text of a table within tables moves up once for each of them.
+        budget.work(cells.iter().map(|cell| ROW_WORK_PER_BYTE * (1 + cell.len() as u64)).sum())?;
         let cells: Vec<String> = cells.iter().map(|cell| cell.trim().replace(['\n', '\r', '\t'], " ")).collect();
         self.push(&cells.join("\t"));
         self.end_paragraph();
+        Ok(())
     }
 
     fn is_in_row(&self) -> bool {

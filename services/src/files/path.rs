@@ -7,6 +7,8 @@ use dayshift_engine::{Rejection, SmolStr};
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStrBuilder;
 
+use crate::lowercase::composed;
+
 /// The longest path, in bytes.
 pub const PATH_BYTES_MAX: usize = 1024;
 /// The longest name of one file or folder, in bytes.
@@ -21,12 +23,14 @@ pub const DEPTH_MAX: usize = 32;
 pub struct EntryPath(#[serde(deserialize_with = "canonical")] SmolStr);
 
 impl EntryPath {
-    /// Returns the path that `text` names. `.` and `..` are resolved, and one `/` at the end is left out.
+    /// Returns the path that `text` names. `.` and `..` are resolved, and one `/` at the end is left out. A letter and its marks are one character, however
+    /// they were written: two spellings of a name that look alike are one name.
     ///
     /// # Errors
     ///
     /// `files/bad-path`, `files/path-too-long` or `files/path-too-deep`.
     pub fn parse(text: &str) -> Result<Self, Rejection> {
+        let text = &*composed(text);
         if text.len() > PATH_BYTES_MAX {
             return Err(Rejection::new(
                 "files/path-too-long",
@@ -195,7 +199,8 @@ fn bad_path(text: &str, why: &str) -> Rejection {
     Rejection::new("files/bad-path", format!("the path {text:?} cannot be used: {why}"))
 }
 
-/// Reads a path of a stored event, which must be canonical already: a log that says otherwise is damaged.
+/// Reads a path of a stored event, which must be canonical already but for the spelling of its characters, which older logs have as it came: a log that says
+/// otherwise is damaged.
 fn canonical<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<SmolStr, D::Error> {
     let text = SmolStr::deserialize(deserializer)?;
     if text.is_empty() {
@@ -203,6 +208,7 @@ fn canonical<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<SmolSt
     }
     match EntryPath::parse(&text) {
         Ok(path) if path.0 == text => Ok(text),
+        Ok(path) if *path.0 == *composed(&text) => Ok(path.0),
         Ok(_) | Err(_) => Err(serde::de::Error::custom(format!("the path {text:?} is not canonical"))),
     }
 }
@@ -222,6 +228,7 @@ mod tests {
         assert_eq!(parsed("/a/b/").as_deref(), Ok("/a/b"));
         assert_eq!(parsed("/").as_deref(), Ok("/"));
         assert_eq!(parsed("/a/..").as_deref(), Ok("/"));
+        assert_eq!(parsed("/re\u{301}sume\u{301}.txt").as_deref(), Ok("/résumé.txt"));
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use dayshift_engine::{Looking, Rejection, Value};
+use dayshift_engine::{Budget, Looking, Rejection, Value};
 
 use super::FIND_RESULTS_MAX;
-use super::document::{self, Form};
+use super::document::{self, Form, Unreadable};
 use super::path::EntryPath;
 use super::state::{Entry, FilesState};
 use super::text::{decode_lossy, without_mark};
@@ -44,8 +44,14 @@ impl FilesState {
                 Some(Entry::File(file)) => file.content.id().to_string().into(),
                 Some(Entry::Folder { .. }) | None => Value::Null,
             }),
-            "text" => Ok(self.bytes(&path, looking)?.map(|bytes| text(&bytes).into_owned()).into()),
-            "lines" => Ok(self.bytes(&path, looking)?.map(|bytes| lines(&bytes)).into()),
+            "text" => match self.bytes(&path, looking)? {
+                Some(bytes) => Ok(text(&bytes, looking.budget())?.into_owned().into()),
+                None => Ok(Value::Null),
+            },
+            "lines" => match self.bytes(&path, looking)? {
+                Some(bytes) => lines(&bytes, looking.budget()),
+                None => Ok(Value::Null),
+            },
             _ => Ok(self.bytes(&path, looking)?.map_or(Value::Null, |bytes| {
                 let delimiter = if path.name().ends_with(".tsv") { b'\t' } else { b',' };
                 table(&bytes, delimiter)
@@ -63,18 +69,20 @@ impl FilesState {
 }
 
 /// Returns the text that `bytes` are or hold, as `files.read` shows it; something in any case.
-fn text(bytes: &[u8]) -> Cow<'_, str> {
-    if let Form::Document(kind) = document::sniff(bytes).form
-        && let Ok(text) = document::text_of(kind, bytes)
-    {
-        return Cow::Owned(text.as_str().to_owned());
+fn text<'b>(bytes: &'b [u8], budget: &Budget) -> Result<Cow<'b, str>, Rejection> {
+    if let Form::Document(kind) = document::sniff(bytes).form {
+        match document::text_of(kind, bytes, budget) {
+            Ok(text) => return Ok(Cow::Owned(text.as_str().to_owned())),
+            Err(Unreadable::Over(over)) => return Err(over.into()),
+            Err(Unreadable::Damaged { .. } | Unreadable::Encrypted | Unreadable::TooMuch { .. }) => {}
+        }
     }
-    decode_lossy(bytes)
+    Ok(decode_lossy(bytes))
 }
 
-fn lines(bytes: &[u8]) -> Value {
-    let text = text(bytes);
-    without_mark(&text).lines().collect()
+fn lines(bytes: &[u8], budget: &Budget) -> Result<Value, Rejection> {
+    let text = text(bytes, budget)?;
+    Ok(without_mark(&text).lines().collect())
 }
 
 /// Returns the rows of a table of separated values (RFC 4180), each a list of texts. Rows may differ in length.

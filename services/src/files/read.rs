@@ -26,7 +26,7 @@ impl FilesState {
         let bytes = context.load(&self.file(path, context.frame)?.content)?;
         let sniffed = document::sniff(&bytes);
         match sniffed.form {
-            Form::Document(kind) => match document::text_of(kind, &bytes) {
+            Form::Document(kind) => match document::text_of(kind, &bytes, context.budget()) {
                 Ok(text) => return show_document(path, &bytes, sniffed.media_type, &text, first, limit),
                 // A text about PDF may begin like one.
                 Err(Unreadable::Damaged { .. }) if decode(&bytes).is_some() => {}
@@ -157,6 +157,7 @@ fn refuse(path: &EntryPath, unreadable: Unreadable) -> Rejection {
             "files/encrypted",
             format!("{path} is encrypted and opens only with a password; ask for a copy without one"),
         ),
+        Unreadable::Over(over) => over.into(),
         Unreadable::TooMuch { what, max } => Rejection::new(
             "files/too-much-inside",
             format!("{path} holds more than {max} {what} once unpacked, which is not read; ask for a smaller file"),

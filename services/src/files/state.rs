@@ -88,6 +88,15 @@ impl FilesState {
         self.folders.get(path.stem()).into_iter().flat_map(|folder| folder.0.list(frame))
     }
 
+    /// Returns the names in the folder at `path`, which is there, that stand after `after` in their order, and notes the read of its membership.
+    pub(super) fn names_after(&self, path: &EntryPath, after: &str, frame: &Frame) -> impl Iterator<Item = &SmolStr> {
+        let first = if after.is_empty() { Bound::Unbounded } else { Bound::Excluded(SmolStr::from(after)) };
+        self.folders.get(path.stem()).into_iter().flat_map(move |folder| {
+            drop(folder.0.list(frame));
+            folder.0.peek_range((first.clone(), Bound::Unbounded)).map(|(name, _)| name)
+        })
+    }
+
     /// Returns the entries of the folder at `path`, which is there, in order, and notes that all of them were looked at.
     pub(super) fn scan(&self, path: &EntryPath, frame: &Frame) -> impl Iterator<Item = (&SmolStr, &Entry)> {
         self.folders.get(path.stem()).into_iter().flat_map(|folder| folder.0.scan(frame))

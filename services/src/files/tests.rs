@@ -1,8 +1,10 @@
 //! Tests of the workspace through its tools, on the bench. The keys, the limits, the questions and the model have files of their own.
 
+mod budgets;
 mod keys;
 mod limits;
 mod model;
+mod names;
 mod outside;
 mod questions;
 mod read;

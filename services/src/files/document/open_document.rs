@@ -1,11 +1,12 @@
 //! The text of an OpenDocument file (OASIS OpenDocument 1.3, part 3): paragraphs as lines, the rows of a spreadsheet as lines of
 //! comma-separated values. Read here and not by the library for workbooks, which lays out every cell that a repetition stands for.
 
+use dayshift_engine::Budget;
 use quick_xml::events::BytesStart;
 
 use super::package::{Node, Package, attribute, walk};
-use super::workbook::Rows;
-use super::{Text, Unreadable};
+use super::workbook::{COLUMNS_MAX, Rows};
+use super::{DOCUMENT_TEXT_BYTES_MAX, Text, Unreadable};
 
 /// How many spaces are taken that one element stands for.
 const SPACES_MAX: usize = 100;
@@ -16,22 +17,22 @@ pub(super) fn text_of(package: &mut Package<'_>) -> Result<Text, Unreadable> {
         why: "its part content.xml is missing".to_owned(),
     })?;
     let mut is_spreadsheet = false;
-    walk(&xml, |node| {
+    walk(&xml, package.budget(), |node| {
         if let Node::Open(element) = node {
             is_spreadsheet |= element.local_name().as_ref() == "spreadsheet";
         }
-        !is_spreadsheet
+        Ok(!is_spreadsheet)
     })?;
-    if is_spreadsheet { spreadsheet(&xml) } else { prose(&xml) }
+    if is_spreadsheet { spreadsheet(&xml, package.budget()) } else { prose(&xml, package.budget()) }
 }
 
 /// Returns the paragraphs and tables of a text or a presentation.
-fn prose(xml: &str) -> Result<Text, Unreadable> {
+fn prose(xml: &str, budget: &Budget) -> Result<Text, Unreadable> {
     let mut text = Text::default();
     let mut slides = 0;
     let mut depth = 0_usize;
     let mut skipped = 0_usize;
-    walk(xml, |node| {
+    walk(xml, budget, |node| {
         match node {
             Node::Open(element) if skipped > 0 || is_apart(element.local_name().as_ref()) => skipped += 1,
             Node::Close(_) if skipped > 0 => skipped -= 1,
@@ -55,13 +56,13 @@ fn prose(xml: &str) -> Result<Text, Unreadable> {
                     depth = depth.saturating_sub(1);
                     text.end_paragraph();
                 }
-                "table-row" => text.close_row(),
+                "table-row" => text.close_row(budget)?,
                 _ => {}
             },
             Node::Text(run) if depth > 0 && skipped == 0 => text.push(&run.replace(['\n', '\r'], " ")),
             Node::Text(_) => {}
         }
-        !text.is_cut
+        Ok(!text.is_cut)
     })?;
     text.parts = (slides > 0).then_some(("slides", slides));
     Ok(text)
@@ -73,17 +74,22 @@ fn is_apart(name: &str) -> bool {
 }
 
 /// Returns the worksheets of a spreadsheet. What stands for many equal cells or rows is taken as often, up to the limits.
-fn spreadsheet(xml: &str) -> Result<Text, Unreadable> {
+fn spreadsheet(xml: &str, budget: &Budget) -> Result<Text, Unreadable> {
     let mut rows = Rows::default();
     let (mut cell, mut cell_times, mut row_times) = (String::new(), 1, 1);
+    // Programs end each row with a cell that stands for all the empty ones up to the last column: only those that a value follows are laid out.
+    let mut blank = 0_usize;
     let (mut depth, mut skipped) = (0_usize, 0_usize);
-    walk(xml, |node| {
+    walk(xml, budget, |node| {
         match node {
             Node::Open(element) if skipped > 0 || is_apart(element.local_name().as_ref()) => skipped += 1,
             Node::Close(_) if skipped > 0 => skipped -= 1,
             Node::Open(element) => match element.local_name().as_ref() {
                 "table" => rows.open(&attribute(element, "name").unwrap_or_default(), false),
-                "table-row" => row_times = count(element, "number-rows-repeated"),
+                "table-row" => {
+                    row_times = count(element, "number-rows-repeated");
+                    blank = 0;
+                }
                 "table-cell" | "covered-table-cell" => {
                     cell.clear();
                     cell_times = count(element, "number-columns-repeated");
@@ -99,14 +105,22 @@ fn spreadsheet(xml: &str) -> Result<Text, Unreadable> {
             },
             Node::Close(name) => match name.as_str() {
                 "p" => depth = depth.saturating_sub(1),
-                "table-cell" | "covered-table-cell" => rows.place(std::mem::take(&mut cell), cell_times),
+                "table-cell" | "covered-table-cell" if cell.is_empty() => blank = blank.saturating_add(cell_times),
+                "table-cell" | "covered-table-cell" => {
+                    let text = cell_times.min(COLUMNS_MAX) * cell.len();
+                    let laid_out =
+                        blank.min(COLUMNS_MAX) + cell_times.min(COLUMNS_MAX) + text.min(DOCUMENT_TEXT_BYTES_MAX);
+                    budget.work(laid_out as u64)?;
+                    rows.place(String::new(), std::mem::take(&mut blank));
+                    rows.place(std::mem::take(&mut cell), cell_times);
+                }
                 "table-row" => rows.end_row(row_times),
                 _ => {}
             },
             Node::Text(run) if depth > 0 && skipped == 0 => cell.push_str(run),
             Node::Text(_) => {}
         }
-        !rows.is_full()
+        Ok(!rows.is_full())
     })?;
     Ok(rows.into_text())
 }

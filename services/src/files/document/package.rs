@@ -3,6 +3,7 @@
 
 use std::io::{Cursor, Read};
 
+use dayshift_engine::Budget;
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
@@ -13,6 +14,11 @@ use crate::files::text::{decode, without_mark};
 
 /// The longest name of a media type in an OpenDocument archive, in bytes.
 const MEDIA_TYPE_BYTES_MAX: u64 = 128;
+
+/// What it costs to find and open a part, without what is in it.
+const PART_WORK: u64 = 500;
+/// What it costs to visit a node, without its text.
+const NODE_WORK: u64 = 8;
 
 /// The part by which each kind of Office Open XML document is known, and the media type of the whole.
 const OFFICE: [(&str, Kind, &str); 3] = [
@@ -31,6 +37,7 @@ const OPEN_DOCUMENT: [&str; 3] = [
 pub(super) struct Package<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
     bytes_left: usize,
+    budget: &'a Budget,
 }
 
 /// One step through an XML part.
@@ -51,12 +58,17 @@ pub(super) struct Relation {
 }
 
 impl<'a> Package<'a> {
-    pub(super) fn open(bytes: &'a [u8]) -> Result<Self, Unreadable> {
+    pub(super) fn open(bytes: &'a [u8], budget: &'a Budget) -> Result<Self, Unreadable> {
         let archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| damaged(error.to_string()))?;
         if archive.len() > DOCUMENT_PARTS_MAX {
             return Err(Unreadable::TooMuch { what: "parts", max: DOCUMENT_PARTS_MAX });
         }
-        Ok(Self { archive, bytes_left: DOCUMENT_UNPACKED_BYTES_MAX })
+        Ok(Self { archive, bytes_left: DOCUMENT_UNPACKED_BYTES_MAX, budget })
+    }
+
+    /// Returns what reading this may still cost.
+    pub(super) fn budget(&self) -> &'a Budget {
+        self.budget
     }
 
     /// Returns what kind of document this is, if it is one.
@@ -81,28 +93,44 @@ impl<'a> Package<'a> {
 
     /// Returns the text of the XML in `part`; nothing if it is not there.
     pub(super) fn xml(&mut self, part: &str) -> Result<Option<String>, Unreadable> {
+        self.budget.work(PART_WORK)?;
         if !self.has(part) {
             return Ok(None);
         }
         let mut bytes = Vec::new();
-        let limit = self.bytes_left;
+        let limit = (self.bytes_left as u64).min(self.budget.bytes_left()).min(self.budget.work_left());
         let inside = self.archive.by_name(part).map_err(|error| damaged(error.to_string()))?;
-        let read = inside.take(limit as u64 + 1).read_to_end(&mut bytes);
+        let read = inside.take(limit + 1).read_to_end(&mut bytes);
         read.map_err(|error| damaged(error.to_string()))?;
-        self.bytes_left = limit.checked_sub(bytes.len()).ok_or_else(Unreadable::unpacked)?;
-        let (text, _) = decode(&bytes).ok_or_else(|| damaged(format!("its part {part} is no text")))?;
-        Ok(Some(without_mark(&text).to_owned()))
+        self.take(bytes.len())?;
+        let text = match String::from_utf8(bytes) {
+            Ok(text) if without_mark(&text).len() == text.len() => text,
+            Ok(text) => without_mark(&text).to_owned(),
+            Err(other) => {
+                let other = other.into_bytes();
+                let (text, _) = decode(&other).ok_or_else(|| damaged(format!("its part {part} is no text")))?;
+                without_mark(&text).to_owned()
+            }
+        };
+        Ok(Some(text))
     }
 
     /// Unpacks every part and throws it away: refuses what a library would unpack without a limit.
     pub(super) fn check_size(mut self) -> Result<(), Unreadable> {
         for index in 0..self.archive.len() {
+            self.budget.work(PART_WORK)?;
             let inside = self.archive.by_index(index).map_err(|error| damaged(error.to_string()))?;
-            let taken = std::io::copy(&mut inside.take(self.bytes_left as u64 + 1), &mut std::io::sink());
+            let limit = (self.bytes_left as u64).min(self.budget.bytes_left()).min(self.budget.work_left());
+            let taken = std::io::copy(&mut inside.take(limit + 1), &mut std::io::sink());
             let taken = usize::try_from(taken.map_err(|error| damaged(error.to_string()))?).unwrap_or(usize::MAX);
-            self.bytes_left = self.bytes_left.checked_sub(taken).ok_or_else(Unreadable::unpacked)?;
+            self.take(taken)?;
         }
         Ok(())
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<(), Unreadable> {
+        self.bytes_left = self.bytes_left.checked_sub(bytes).ok_or_else(Unreadable::unpacked)?;
+        Ok(self.budget.bytes(bytes as u64)?)
     }
 
     /// Returns the relationships of `part` to others of the archive.
@@ -110,7 +138,7 @@ impl<'a> Package<'a> {
         let (folder, name) = part.rsplit_once('/').unwrap_or(("", part));
         let Some(xml) = self.xml(&format!("{folder}/_rels/{name}.rels"))? else { return Ok(Vec::new()) };
         let mut relations = Vec::new();
-        walk(&xml, |node| {
+        walk(&xml, self.budget, |node| {
             if let Node::Open(element) = node
                 && element.local_name().as_ref() == "Relationship"
                 && attribute(element, "TargetMode").as_deref() != Some("External")
@@ -121,7 +149,7 @@ impl<'a> Package<'a> {
                     target: resolved(folder, &attribute(element, "Target").unwrap_or_default()),
                 });
             }
-            true
+            Ok(true)
         })?;
         Ok(relations)
     }
@@ -143,10 +171,15 @@ pub(super) fn sniff_damaged(bytes: &[u8]) -> Option<Sniffed> {
 }
 
 /// Goes through `xml` node by node until `visit` says that it is enough.
-pub(super) fn walk(xml: &str, mut visit: impl FnMut(&Node<'_>) -> bool) -> Result<(), Unreadable> {
+pub(super) fn walk(
+    xml: &str,
+    budget: &Budget,
+    mut visit: impl FnMut(&Node<'_>) -> Result<bool, Unreadable>,
+) -> Result<(), Unreadable> {
     let mut reader = Reader::from_str(xml);
     reader.config_mut().expand_empty_elements = true;
     loop {
+        budget.work(NODE_WORK)?;
         let node = match reader.read_event().map_err(|error| damaged(error.to_string()))? {
             Event::Start(element) => Node::Open(element),
             Event::End(element) => Node::Close(element.local_name().as_ref().to_owned()),
@@ -162,7 +195,7 @@ pub(super) fn walk(xml: &str, mut visit: impl FnMut(&Node<'_>) -> bool) -> Resul
             Event::Eof => return Ok(()),
             Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => continue,
         };
-        if !visit(&node) {
+        if !visit(&node)? {
             return Ok(());
         }
     }

@@ -3,13 +3,16 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::panic::{catch_unwind, resume_unwind};
 use std::rc::Rc;
 
+use dayshift_engine::Budget;
 use lopdf::content::{Content, Operation};
 use lopdf::{DecompressError, Dictionary, Document, Error, LoadOptions, Object, ObjectId};
 
-use super::pdf_font::Font;
+use super::pdf_font::{Font, GlyphNames};
 use super::pdf_line::{Line, Matrix};
+use super::pdf_survey::Survey;
 use super::{DOCUMENT_UNPACKED_BYTES_MAX, PDF_PAGES_MAX, Text, Unreadable};
 
 /// The most that one stream may unpack into, in bytes (16 MiB).
@@ -24,16 +27,45 @@ const FORMS_MAX: usize = 5_000;
 const DEPTH_MAX: usize = 12;
 /// How many saved graphics states are kept.
 const STATES_MAX: usize = 256;
+/// How many bytes of streams may be loaded for each byte of the file: they cannot all lie in one another.
+const STREAM_BYTES_PER_BYTE_MAX: u64 = 4;
+/// How many bytes of memory a token of a file takes once it is loaded: most are objects, but a reference takes three, and an end of a list is none.
+const OBJECT_BYTES: u64 = (size_of::<Object>() * 2 / 3) as u64;
+/// What an operation costs.
+const OPERATION_WORK: u64 = 10;
+/// What it costs to show a glyph.
+const GLYPH_WORK: u64 = 8;
+/// What it costs to look for something that a page or a form refers to.
+const REFERENCE_WORK: u64 = 20;
 
-thread_local! {
-    /// How much the streams of objects of the document came to that this thread is loading. The library's filter is a plain function.
-    static OBJECT_STREAM_BYTES: Cell<usize> = const { Cell::new(0) };
+/// What the document that this thread is loading came to so far. The library's filter is a plain function.
+#[derive(Clone, Copy, Default)]
+struct Loading {
+    /// How much its streams of objects unpacked into.
+    object_stream_bytes: usize,
+    /// How many objects they may still hold.
+    objects_left: u64,
+    /// How many bytes of streams may still be loaded.
+    stream_bytes_left: u64,
+    has_too_many_objects: bool,
+    has_too_many_bytes: bool,
 }
 
-pub(super) fn text_of(bytes: &[u8]) -> Result<Text, Unreadable> {
-    let mut document = load(bytes, false)?;
+/// What is thrown to leave the library early.
+struct Stop;
+
+thread_local! {
+    static LOADING: Cell<Loading> = Cell::default();
+}
+
+pub(super) fn text_of(bytes: &[u8], budget: &Budget) -> Result<Text, Unreadable> {
+    let survey = Survey::of(bytes);
+    if survey.is_contrived() {
+        return Err(damaged("its comments hold objects"));
+    }
+    let mut document = load(bytes, false, &survey, budget)?;
     if document.page_iter().next().is_none() && !document.is_encrypted() {
-        document = load(bytes, true)?;
+        document = load(bytes, true, &survey, budget)?;
     }
     if document.is_encrypted() {
         return Err(Unreadable::Encrypted);
@@ -45,7 +77,9 @@ pub(super) fn text_of(bytes: &[u8]) -> Result<Text, Unreadable> {
     let text = Text { parts: Some(("pages", pages.len().min(PDF_PAGES_MAX))), ..Text::default() };
     let mut reading = Reading {
         document: &document,
+        budget,
         fonts: BTreeMap::new(),
+        names: GlyphNames::default(),
         line: Line::new(text),
         open: Vec::new(),
         operations_left: OPERATIONS_MAX,
@@ -69,40 +103,72 @@ pub(super) fn text_of(bytes: &[u8]) -> Result<Text, Unreadable> {
     Ok(text)
 }
 
-fn load(bytes: &[u8], force_reconstruct: bool) -> Result<Document, Unreadable> {
-    OBJECT_STREAM_BYTES.set(0);
+fn load(bytes: &[u8], force_reconstruct: bool, survey: &Survey, budget: &Budget) -> Result<Document, Unreadable> {
+    budget.bytes(survey.objects.saturating_mul(OBJECT_BYTES))?;
+    // An encrypted document is copied object by object before its password is tried.
+    if memchr::memmem::find(bytes, b"/Encrypt").is_some() {
+        budget.bytes(survey.spanned)?;
+    }
+    let objects_max = budget.bytes_left() / OBJECT_BYTES;
+    LOADING.set(Loading {
+        objects_left: objects_max,
+        stream_bytes_left: (bytes.len() as u64).saturating_mul(STREAM_BYTES_PER_BYTE_MAX),
+        ..Loading::default()
+    });
     let options = LoadOptions {
         filter: Some(admit),
         max_decompressed_size: Some(STREAM_BYTES_MAX),
         force_reconstruct,
         ..LoadOptions::default()
     };
-    let loaded = Document::load_mem_with_options(bytes, options);
-    if OBJECT_STREAM_BYTES.get() > OBJECT_STREAMS_BYTES_MAX {
+    let loaded = catch_unwind(|| Document::load_mem_with_options(bytes, options));
+    let loading = LOADING.get();
+    if loading.object_stream_bytes > OBJECT_STREAMS_BYTES_MAX {
         return Err(Unreadable::TooMuch { what: "bytes of objects", max: OBJECT_STREAMS_BYTES_MAX });
     }
-    loaded.map_err(failed)
+    let objects = objects_max - loading.objects_left + u64::from(loading.has_too_many_objects);
+    budget.bytes(objects.saturating_mul(OBJECT_BYTES))?;
+    if loading.has_too_many_bytes {
+        return Err(damaged("its streams lie in one another"));
+    }
+    loaded.map_err(|_| damaged("it cannot be loaded"))?.map_err(failed)
 }
 
-/// Lets an object of a document that is being loaded pass, unless it is one more stream of objects than fits.
+/// Lets an object of a document that is being loaded pass, unless it is one more stream, or stream of objects, than fits: then nothing more is loaded.
 fn admit(id: ObjectId, object: &mut Object) -> Option<(ObjectId, Object)> {
-    if let Object::Stream(stream) = object
-        && stream.dict.has_type(b"ObjStm")
-    {
-        let unpacked = stream.get_plain_content_with_limit(STREAM_BYTES_MAX).map_or(0, |content| content.len());
-        let total = OBJECT_STREAM_BYTES.get().saturating_add(unpacked);
-        OBJECT_STREAM_BYTES.set(total);
-        if total > OBJECT_STREAMS_BYTES_MAX {
-            return None;
+    let Object::Stream(stream) = object else { return Some((id, object.clone())) };
+    let mut loading = LOADING.get();
+    match loading.stream_bytes_left.checked_sub(stream.content.len() as u64) {
+        Some(left) => loading.stream_bytes_left = left,
+        None => loading.has_too_many_bytes = true,
+    }
+    if stream.dict.has_type(b"ObjStm") {
+        let unpacked = stream.get_plain_content_with_limit(STREAM_BYTES_MAX).unwrap_or_default();
+        loading.object_stream_bytes = loading.object_stream_bytes.saturating_add(unpacked.len());
+        match loading.objects_left.checked_sub(Survey::of(&unpacked).objects) {
+            Some(left) => loading.objects_left = left,
+            None => (loading.objects_left, loading.has_too_many_objects) = (0, true),
         }
     }
-    Some((id, object.clone()))
+    let stops = loading.has_too_many_objects
+        || loading.has_too_many_bytes
+        || loading.object_stream_bytes > OBJECT_STREAMS_BYTES_MAX;
+    LOADING.set(loading);
+    if stops {
+        // The library goes on with the next object whatever a filter says; this calls no panic hook.
+        resume_unwind(Box::new(Stop));
+    }
+    // A stream does not stand in another, and only of what does the copy is taken.
+    Some((id, Object::Null))
 }
 
 /// A document that is being read.
 struct Reading<'d> {
     document: &'d Document,
-    fonts: BTreeMap<ObjectId, Rc<Font>>,
+    budget: &'d Budget,
+    /// The fonts read so far, by where their dictionaries lie in memory: not every font is an object of its own.
+    fonts: BTreeMap<usize, Rc<Font>>,
+    names: GlyphNames,
     line: Line,
     /// The forms that are being shown, outermost first: none may show itself.
     open: Vec<&'d Object>,
@@ -133,6 +199,7 @@ impl<'d> Reading<'d> {
     }
 
     fn page(&mut self, id: ObjectId) -> Result<(), Unreadable> {
+        self.budget.work(REFERENCE_WORK)?;
         // A page that is not there is blank.
         let Ok(page) = self.document.get_dictionary(id) else { return Ok(()) };
         let content = self.document.get_page_content_with_limit(id, self.bytes_left.min(STREAM_BYTES_MAX));
@@ -143,6 +210,7 @@ impl<'d> Reading<'d> {
         self.line.end();
         let annotations = page.get_deref(b"Annots", self.document).and_then(Object::as_array);
         for annotation in annotations.map_or(&[][..], Vec::as_slice) {
+            self.budget.work(REFERENCE_WORK)?;
             self.annotation(annotation)?;
         }
         Ok(())
@@ -206,7 +274,7 @@ impl<'d> Reading<'d> {
 
     fn take(&mut self, bytes: usize) -> Result<(), Unreadable> {
         self.bytes_left = self.bytes_left.checked_sub(bytes).ok_or_else(Unreadable::unpacked)?;
-        Ok(())
+        Ok(self.budget.work(bytes as u64)?)
     }
 
     /// Carries out the operations of a content stream that have to do with text.
@@ -229,6 +297,7 @@ impl<'d> Reading<'d> {
                 break;
             }
             self.operations_left -= 1;
+            self.budget.work(OPERATION_WORK)?;
             let Operation { operator, operands } = &operation;
             let at = |index: usize| operands.get(index).map_or(0.0, number);
             let mut next_line = |x: f64, y: f64| {
@@ -241,7 +310,7 @@ impl<'d> Reading<'d> {
                 "cm" => state.page = Matrix::of(&numbers(operands)).map_or(state.page, |own| own.then(state.page)),
                 "BT" => (text, start) = (Matrix::IDENTITY, Matrix::IDENTITY),
                 "Tf" => {
-                    state.font = operands.first().and_then(|name| self.font(name, resources));
+                    state.font = operands.first().map_or(Ok(None), |name| self.font(name, resources))?;
                     state.size = at(1);
                 }
                 "Tc" => state.character_space = at(0),
@@ -259,19 +328,19 @@ impl<'d> Reading<'d> {
                     text = start;
                 }
                 "T*" => text = next_line(0.0, -state.leading),
-                "Tj" => self.show(operands, &state, &mut text),
+                "Tj" => self.show(operands, &state, &mut text)?,
                 "TJ" => {
                     let pieces = operands.first().and_then(|pieces| pieces.as_array().ok());
-                    self.show(pieces.map_or(&[][..], Vec::as_slice), &state, &mut text);
+                    self.show(pieces.map_or(&[][..], Vec::as_slice), &state, &mut text)?;
                 }
                 "'" => {
                     text = next_line(0.0, -state.leading);
-                    self.show(operands, &state, &mut text);
+                    self.show(operands, &state, &mut text)?;
                 }
                 "\"" => {
                     (state.word_space, state.character_space) = (at(0), at(1));
                     text = next_line(0.0, -state.leading);
-                    self.show(operands.get(2..).unwrap_or_default(), &state, &mut text);
+                    self.show(operands.get(2..).unwrap_or_default(), &state, &mut text)?;
                 }
                 "Do" => {
                     let name = operands.first().and_then(|name| name.as_name().ok()).unwrap_or_default();
@@ -288,8 +357,8 @@ impl<'d> Reading<'d> {
     }
 
     /// Shows texts, and moves by the numbers between them.
-    fn show(&mut self, pieces: &[Object], state: &State, text: &mut Matrix) {
-        let Some(font) = &state.font else { return };
+    fn show(&mut self, pieces: &[Object], state: &State, text: &mut Matrix) -> Result<(), Unreadable> {
+        let Some(font) = &state.font else { return Ok(()) };
         let own = Matrix::new([state.size * state.scale, 0.0, 0.0, state.size, 0.0, state.rise]);
         for piece in pieces {
             let Object::String(bytes, _) = piece else {
@@ -297,34 +366,31 @@ impl<'d> Reading<'d> {
                 *text = Matrix::moved(moved, 0.0).then(*text);
                 continue;
             };
-            if self.is_over() {
-                return;
-            }
             for glyph in font.glyphs(bytes) {
+                if self.is_over() {
+                    return Ok(());
+                }
+                self.budget.work(GLYPH_WORK + glyph.text.len() as u64)?;
                 self.line.glyph(own.then(*text).then(state.page), glyph.width, &glyph.text);
                 let space = if glyph.is_space { state.word_space } else { 0.0 };
                 let moved = (glyph.width * state.size + state.character_space + space) * state.scale;
                 *text = Matrix::moved(moved, 0.0).then(*text);
             }
         }
+        Ok(())
     }
 
-    fn font(&mut self, name: &Object, resources: &Resources<'d>) -> Option<Rc<Font>> {
-        let name = name.as_name().ok()?;
-        let fonts = resources.iter().find_map(|all| {
-            let fonts = all.get_deref(b"Font", self.document).and_then(Object::as_dict).ok()?;
-            fonts.get(name).ok()
-        })?;
-        let id = fonts.as_reference().ok();
-        if let Some(known) = id.and_then(|id| self.fonts.get(&id)) {
-            return Some(Rc::clone(known));
+    fn font(&mut self, name: &Object, resources: &Resources<'d>) -> Result<Option<Rc<Font>>, Unreadable> {
+        self.budget.work(REFERENCE_WORK)?;
+        let found = name.as_name().ok().and_then(|name| self.resource(b"Font", name, resources));
+        let Some(Object::Dictionary(dictionary)) = found else { return Ok(None) };
+        let place = std::ptr::from_ref(dictionary).addr();
+        if let Some(known) = self.fonts.get(&place) {
+            return Ok(Some(Rc::clone(known)));
         }
-        let Ok((_, Object::Dictionary(dictionary))) = self.document.dereference(fonts) else { return None };
-        let font = Rc::new(Font::read(dictionary, self.document));
-        if let Some(id) = id {
-            self.fonts.insert(id, Rc::clone(&font));
-        }
-        Some(font)
+        let font = Rc::new(Font::read(dictionary, self.document, &mut self.names, self.budget)?);
+        self.fonts.insert(place, Rc::clone(&font));
+        Ok(Some(font))
     }
 
     fn resource(&self, kind: &[u8], name: &[u8], resources: &Resources<'d>) -> Option<&'d Object> {

@@ -1,7 +1,8 @@
 //! A font of a PDF as far as text needs it: which characters its codes stand for, and how wide they are (ISO 32000-1, 9.6 to 9.10).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BinaryHeap};
 
+use dayshift_engine::{Budget, OverBudget};
 use hayro_cmap::{BfString, CMap};
 use lopdf::{Dictionary, Document, Encoding, Object};
 
@@ -10,6 +11,15 @@ use super::pdf_widths::standard_width;
 
 /// How many widths one font may give.
 const WIDTHS_MAX: usize = 70_000;
+
+/// How many bytes of memory a mapping to Unicode takes for each byte that it is written in.
+const MAPPING_BYTES_PER_BYTE: u64 = 8;
+/// What it costs to read a font, without what it brings.
+const FONT_WORK: u64 = 5_000;
+/// What it costs to read one width.
+const WIDTH_WORK: u64 = 10;
+/// What it costs to find out which character the name of a glyph stands for.
+const NAME_WORK: u64 = 500;
 
 /// The width of a glyph without one, as a part of the height.
 const WIDTH_DEFAULT: f64 = 0.5;
@@ -21,10 +31,21 @@ pub(super) struct Font {
     to_unicode: Option<CMap>,
     codes: Codes,
     widths: BTreeMap<u32, f64>,
-    /// Widths of whole ranges: first code, last code, width.
-    ranges: Vec<(u32, u32, f64)>,
+    /// Widths of whole ranges, by their first codes. No two have a code in common.
+    ranges: Vec<Range>,
     width_default: f64,
 }
+
+/// Codes that have one width.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Range {
+    first: u32,
+    last: u32,
+    width: f64,
+}
+
+/// The characters that names of glyphs stand for, as far as they came up in a document.
+pub(super) type GlyphNames = BTreeMap<Vec<u8>, Option<String>>;
 
 /// How codes lie in a text.
 enum Codes {
@@ -50,18 +71,26 @@ pub(super) struct Glyph {
 }
 
 impl Font {
-    pub(super) fn read(font: &Dictionary, document: &Document) -> Self {
+    pub(super) fn read(
+        font: &Dictionary,
+        document: &Document,
+        names: &mut GlyphNames,
+        budget: &Budget,
+    ) -> Result<Self, OverBudget> {
+        budget.work(FONT_WORK)?;
         let to_unicode = font.get_deref(b"ToUnicode", document).and_then(Object::as_stream);
         let to_unicode = to_unicode.and_then(|stream| stream.get_plain_content_with_limit(STREAM_BYTES_MAX));
-        let to_unicode = to_unicode.ok().and_then(|content| CMap::parse(&content, |_| None));
+        let to_unicode = to_unicode.unwrap_or_default();
+        budget.bytes((to_unicode.len() as u64).saturating_mul(MAPPING_BYTES_PER_BYTE))?;
+        let to_unicode = CMap::parse(&to_unicode, |_| None).filter(|_| !to_unicode.is_empty());
         let kind = font.get(b"Subtype").and_then(Object::as_name).unwrap_or_default();
         let mut read = Self { to_unicode, width_default: WIDTH_DEFAULT, ..Self::default() };
         if kind == b"Type0" {
-            read.read_wide(font, document);
+            read.read_wide(font, document, budget)?;
         } else {
-            read.read_simple(font, kind, document);
+            read.read_simple(font, kind, document, names, budget)?;
         }
-        read
+        Ok(read)
     }
 
     /// Returns the glyphs of a text.
@@ -91,12 +120,13 @@ impl Font {
         if let Some(width) = self.widths.get(&code) {
             return *width;
         }
-        let range = self.ranges.iter().find(|(first, last, _)| (*first..=*last).contains(&code));
-        range.map_or(self.width_default, |(.., width)| *width)
+        let at = self.ranges.partition_point(|range| range.first <= code);
+        let range = at.checked_sub(1).map(|before| self.ranges[before]).filter(|range| code <= range.last);
+        range.map_or(self.width_default, |range| range.width)
     }
 
     /// Reads a composite font, whose codes are numbers of glyphs.
-    fn read_wide(&mut self, font: &Dictionary, document: &Document) {
+    fn read_wide(&mut self, font: &Dictionary, document: &Document, budget: &Budget) -> Result<(), OverBudget> {
         let encoding = font.get_deref(b"Encoding", document).and_then(Object::as_name).unwrap_or_default();
         let is_utf16 =
             encoding.starts_with(b"Uni") && encoding.windows(4).any(|part| part == b"UCS2" || part == b"UTF1");
@@ -104,34 +134,47 @@ impl Font {
         self.width_default = 1.0;
         let below = font.get_deref(b"DescendantFonts", document).and_then(Object::as_array);
         let below = below.ok().and_then(|fonts| document.dereference(fonts.first()?).ok());
-        let Some((_, Object::Dictionary(below))) = below else { return };
+        let Some((_, Object::Dictionary(below))) = below else { return Ok(()) };
         if let Ok(width) = below.get_deref(b"DW", document) {
             self.width_default = number(width) / 1000.0;
         }
         // `first [w w w]` gives widths one by one, `first last w` those of a range.
         let mut items = below.get_deref(b"W", document).and_then(Object::as_array).map_or(&[][..], Vec::as_slice);
+        let mut ranges = Vec::new();
         while let [first, second, rest @ ..] = items {
+            budget.work(WIDTH_WORK)?;
             let first = code(first);
             match document.dereference(second) {
                 Ok((_, Object::Array(widths))) => {
                     let room = WIDTHS_MAX.saturating_sub(self.widths.len());
+                    budget.bytes(widths.len().min(room) as u64 * WIDTH_WORK)?;
                     let codes = first..=u32::MAX;
                     self.widths.extend(codes.zip(widths.iter().take(room).map(|width| number(width) / 1000.0)));
                     items = rest;
                 }
-                Ok((_, last)) if self.ranges.len() < WIDTHS_MAX => {
+                Ok((_, last)) if ranges.len() < WIDTHS_MAX => {
                     let Some((width, rest)) = rest.split_first() else { break };
-                    self.ranges.push((first, code(last), number(width) / 1000.0));
+                    ranges.push(Range { first, last: code(last), width: number(width) / 1000.0 });
                     items = rest;
                 }
                 Ok(_) | Err(_) => break,
             }
         }
+        budget.bytes((ranges.len() * size_of::<Range>()) as u64)?;
+        self.ranges = apart(&ranges);
+        Ok(())
     }
 
     /// Reads a simple font, whose codes are bytes.
-    fn read_simple(&mut self, font: &Dictionary, kind: &[u8], document: &Document) {
-        let encoding = encoding(font, kind, document);
+    fn read_simple(
+        &mut self,
+        font: &Dictionary,
+        kind: &[u8],
+        document: &Document,
+        names: &mut GlyphNames,
+        budget: &Budget,
+    ) -> Result<(), OverBudget> {
+        let encoding = encoding(font, kind, document, names, budget)?;
         let scale = match font.get_deref(b"FontMatrix", document).and_then(Object::as_array) {
             Ok(matrix) if kind == b"Type3" => matrix.first().map_or(0.001, number),
             Ok(_) | Err(_) => 0.001,
@@ -150,11 +193,48 @@ impl Font {
             }
         }
         self.codes = Codes::Simple(encoding);
+        Ok(())
+    }
+}
+
+/// Returns `ranges` without what they have in common, by their first codes: each code belongs to the first range that has it.
+fn apart(ranges: &[Range]) -> Vec<Range> {
+    let mut by_first: Vec<usize> = (0..ranges.len()).filter(|at| ranges[*at].first <= ranges[*at].last).collect();
+    by_first.sort_by_key(|at| ranges[*at].first);
+    let mut coming = by_first.into_iter().peekable();
+    // The ranges that have begun; the first in the list is on top.
+    let mut open = BinaryHeap::new();
+    let mut found: Vec<Range> = Vec::with_capacity(ranges.len());
+    let mut code = 0;
+    loop {
+        while let Some(at) = coming.next_if(|at| ranges[*at].first <= code) {
+            open.push(std::cmp::Reverse(at));
+        }
+        while open.peek().is_some_and(|top| ranges[top.0].last < code) {
+            open.pop();
+        }
+        let next = coming.peek().map(|at| ranges[*at].first);
+        let Some(top) = open.peek() else {
+            let Some(next) = next else { return found };
+            code = next;
+            continue;
+        };
+        let Range { last, width, .. } = ranges[top.0];
+        let last = next.map_or(last, |next| last.min(next - 1));
+        found.push(Range { first: code, last, width });
+        let Some(after) = last.checked_add(1) else { return found };
+        code = after;
     }
 }
 
 /// Returns what a simple font's encoding makes of each byte.
-fn encoding(font: &Dictionary, kind: &[u8], document: &Document) -> Vec<String> {
+fn encoding(
+    font: &Dictionary,
+    kind: &[u8],
+    document: &Document,
+    names: &mut GlyphNames,
+    budget: &Budget,
+) -> Result<Vec<String>, OverBudget> {
     let entry = font.get_deref(b"Encoding", document);
     let (base, differences) = match entry {
         Ok(Object::Name(name)) => (Some(name.as_slice()), None),
@@ -169,16 +249,21 @@ fn encoding(font: &Dictionary, kind: &[u8], document: &Document) -> Vec<String> 
     let mut texts = table(Object::Name(base), 0..=255);
     let mut at = 0_usize;
     for item in differences.map_or(&[][..], Vec::as_slice) {
+        budget.work(WIDTH_WORK)?;
         if let Object::Integer(code) = item {
             at = usize::try_from(*code).unwrap_or(texts.len());
         } else if let Object::Name(name) = item {
             if let Some(text) = texts.get_mut(at) {
-                *text = glyph_text(name).unwrap_or_default();
+                if !names.contains_key(name) {
+                    budget.bytes(NAME_WORK)?;
+                    names.insert(name.clone(), glyph_text(name));
+                }
+                *text = names.get(name).cloned().flatten().unwrap_or_default();
             }
             at = at.saturating_add(1);
         }
     }
-    texts
+    Ok(texts)
 }
 
 /// Returns the text of the glyph called `name`, by the library's list or by the rules for names that hold a number.
@@ -218,4 +303,26 @@ fn table(name: Object, codes: std::ops::RangeInclusive<u8>) -> Vec<String> {
 
 fn code(object: &Object) -> u32 {
     object.as_i64().ok().and_then(|code| u32::try_from(code).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_code_has_the_width_of_the_first_range_that_has_it(
+            given in prop::collection::vec((0_u32..40, 0_u32..40, 0_u8..9), 0..20),
+            code in 0_u32..45,
+        ) {
+            let ranges: Vec<Range> =
+                given.iter().map(|(first, last, width)| Range { first: *first, last: *last, width: f64::from(*width) }).collect();
+            let slow = ranges.iter().find(|range| (range.first..=range.last).contains(&code)).map(|range| range.width);
+            let font = Font { ranges: apart(&ranges), width_default: -1.0, ..Font::default() };
+            prop_assert_eq!(font.width(code), slow.unwrap_or(-1.0));
+            prop_assert!(font.ranges.windows(2).all(|pair| pair[0].last < pair[1].first));
+        }
+    }
 }

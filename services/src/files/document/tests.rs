@@ -35,14 +35,14 @@ material!(
     "streams.pdf"
 );
 
-fn material(name: &str) -> &'static [u8] {
+pub(super) fn material(name: &str) -> &'static [u8] {
     MATERIAL.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes).expect("a known file")
 }
 
 /// Returns the text of a document.
 fn read(bytes: &[u8]) -> Result<Text, Unreadable> {
     let Form::Document(kind) = sniff(bytes).form else { panic!("no document: {:?}", sniff(bytes)) };
-    text_of(kind, bytes)
+    text_of(kind, bytes, &Budget::default())
 }
 
 fn lines(name: &str) -> Vec<String> {
@@ -50,7 +50,7 @@ fn lines(name: &str) -> Vec<String> {
 }
 
 /// Returns an archive of these parts.
-fn archive(parts: &[(&str, &[u8])]) -> Vec<u8> {
+pub(super) fn archive(parts: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (name, content) in parts {
         writer.start_file(*name, SimpleFileOptions::default()).expect("memory");
@@ -59,12 +59,12 @@ fn archive(parts: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().expect("memory").into_inner()
 }
 
-fn word(body: &str) -> Vec<u8> {
+pub(super) fn word(body: &str) -> Vec<u8> {
     archive(&[("word/document.xml", format!("<w:document><w:body>{body}</w:body></w:document>").as_bytes())])
 }
 
 /// Returns a PDF of one page with this content, whose streams are packed.
-fn pdf(content: Vec<u8>, fonts: Dictionary) -> Vec<u8> {
+pub(super) fn pdf(content: Vec<u8>, fonts: Dictionary) -> Vec<u8> {
     let mut document = Document::with_version("1.5");
     let mut stream = Stream::new(Dictionary::new(), content);
     stream.compress().expect("memory");
@@ -82,7 +82,7 @@ fn pdf(content: Vec<u8>, fonts: Dictionary) -> Vec<u8> {
     bytes
 }
 
-fn helvetica() -> Dictionary {
+pub(super) fn helvetica() -> Dictionary {
     dictionary! { "F" => dictionary! { "Type" => "Font", "Subtype" => "Type1", "BaseFont" => "Helvetica" } }
 }
 
@@ -271,9 +271,9 @@ fn an_archive_may_have_so_many_parts() {
     let names: Vec<String> = (0..DOCUMENT_PARTS_MAX).map(|index| format!("word/media/{index}")).collect();
     let mut parts: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
     parts[0] = ("word/document.xml", b"<w:p><w:t>x</w:t></w:p>");
-    assert!(Package::open(&archive(&parts)).is_ok());
+    assert!(Package::open(&archive(&parts), &Budget::default()).is_ok());
     parts.push(("more", b""));
-    let refused = Package::open(&archive(&parts)).err();
+    let refused = Package::open(&archive(&parts), &Budget::default()).err();
     assert_eq!(refused, Some(Unreadable::TooMuch { what: "parts", max: DOCUMENT_PARTS_MAX }));
 }
 
@@ -384,7 +384,7 @@ proptest! {
             bytes.drain(at..(at + gone).min(bytes.len() - 1).max(at));
         }
         let outcome = || match sniff(&bytes).form {
-            Form::Document(kind) => text_of(kind, &bytes).map(|text| text.as_str().to_owned()),
+            Form::Document(kind) => text_of(kind, &bytes, &Budget::default()).map(|text| text.as_str().to_owned()),
             Form::Image { .. } | Form::Other => Ok(String::new()),
         };
         prop_assert_eq!(outcome(), outcome());

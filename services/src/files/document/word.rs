@@ -1,6 +1,8 @@
 //! The text of a Word document (WordprocessingML, ECMA-376 part 1, clause 17): its paragraphs as lines, the cells of a table row on one line,
 //! then headers, footers, notes and comments. Deleted text of tracked changes is left out.
 
+use dayshift_engine::Budget;
+
 use super::package::{Node, Package, attribute, walk};
 use super::{Text, Unreadable};
 
@@ -16,11 +18,11 @@ const PARTS: [(&str, &str); 5] = [
 pub(super) fn text_of(package: &mut Package<'_>) -> Result<Text, Unreadable> {
     let mut text = Text::default();
     let body = package.xml("word/document.xml")?.unwrap_or_default();
-    story(&body, &mut text)?;
+    story(&body, &mut text, package.budget())?;
     for (start, mark) in PARTS {
         for name in package.names(start).iter().filter(|name| name.ends_with(".xml")) {
             let mut inner = Text::default();
-            story(&package.xml(name)?.unwrap_or_default(), &mut inner)?;
+            story(&package.xml(name)?.unwrap_or_default(), &mut inner, package.budget())?;
             if !inner.as_str().trim().is_empty() {
                 text.line(mark);
                 text.push(inner.as_str().trim_matches('\n'));
@@ -32,10 +34,10 @@ pub(super) fn text_of(package: &mut Package<'_>) -> Result<Text, Unreadable> {
 }
 
 /// Adds the paragraphs of one part.
-fn story(xml: &str, text: &mut Text) -> Result<(), Unreadable> {
+fn story(xml: &str, text: &mut Text, budget: &Budget) -> Result<(), Unreadable> {
     let mut is_run = false;
     let mut skipped = 0_usize;
-    walk(xml, |node| {
+    walk(xml, budget, |node| {
         match node {
             // What is for programs that do not know the part before it says the same once more.
             Node::Open(element) if skipped > 0 || element.local_name().as_ref() == "Fallback" => skipped += 1,
@@ -55,12 +57,12 @@ fn story(xml: &str, text: &mut Text) -> Result<(), Unreadable> {
             Node::Close(name) => match name.as_str() {
                 "t" => is_run = false,
                 "p" => text.end_paragraph(),
-                "tr" => text.close_row(),
+                "tr" => text.close_row(budget)?,
                 _ => {}
             },
             Node::Text(run) if is_run && skipped == 0 => text.push(run),
             Node::Text(_) => {}
         }
-        !text.is_cut
+        Ok(!text.is_cut)
     })
 }

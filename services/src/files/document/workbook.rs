@@ -5,6 +5,7 @@ use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use calamine::{DataRef, ExcelDateTime, Reader, SheetType, SheetVisible, Xlsx};
+use dayshift_engine::Budget;
 
 use super::package::Package;
 use super::{DOCUMENT_CELLS_MAX, DOCUMENT_TEXT_BYTES_MAX, Text, Unreadable};
@@ -13,11 +14,11 @@ use super::{DOCUMENT_CELLS_MAX, DOCUMENT_TEXT_BYTES_MAX, Text, Unreadable};
 const EMPTY_ROWS_MIN: usize = 10;
 
 /// How many columns a worksheet has at most, in any program.
-const COLUMNS_MAX: usize = 16_384;
+pub(super) const COLUMNS_MAX: usize = 16_384;
 
-pub(super) fn text_of(bytes: &[u8]) -> Result<Text, Unreadable> {
+pub(super) fn text_of(bytes: &[u8], budget: &Budget) -> Result<Text, Unreadable> {
     // The library unpacks whole parts at once.
-    Package::open(bytes)?.check_size()?;
+    Package::open(bytes, budget)?.check_size()?;
     // On some damaged files the library panics (a row number that overflows): that is a bad file, and must not end an episode.
     catch_unwind(AssertUnwindSafe(|| xlsx(bytes)))
         .unwrap_or_else(|_| Err(damaged("its cells stand in places that no worksheet has")))
