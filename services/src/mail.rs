@@ -31,7 +31,9 @@
 mod address;
 mod backstage;
 mod compose;
+mod date;
 mod event;
+mod header;
 mod index;
 pub mod limits;
 mod lookup;

@@ -156,7 +156,10 @@ mod tests {
     fn addresses_are_read_with_and_without_names() {
         assert_eq!(show(" Ann@Acme.Example "), Ok(vec!["ann@acme.example".to_owned()]));
         assert_eq!(show("Ann Lee <ANN@acme.example>"), Ok(vec!["Ann Lee <ann@acme.example>".to_owned()]));
-        assert_eq!(show("\"Lee, Ann\" <a@b.c>, d@e.f"), Ok(vec!["Lee, Ann <a@b.c>".to_owned(), "d@e.f".to_owned()]));
+        assert_eq!(
+            show("\"Lee, Ann\" <a@b.c>, d@e.f"),
+            Ok(vec!["\"Lee, Ann\" <a@b.c>".to_owned(), "d@e.f".to_owned()])
+        );
         assert_eq!(show("王伟 <wang@b.c>"), Ok(vec!["王伟 <wang@b.c>".to_owned()]));
     }
 
@@ -166,6 +169,14 @@ mod tests {
             ["", "ann", "ann@", "@acme", "a b@c.d", "a@b..c", "Ann <ann>", "a@b.c\r\nBcc: d@e.f", "a/b@c.d", "é@c.d"]
         {
             assert_eq!(show(text), Err("mail/bad-address".to_owned()), "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_shown_can_be_sent_to(name in "[a-zäß ,.;:<>()@\"'\\\\]{1,30}") {
+            let mailbox = Mailbox { name: name.trim().into(), address: "ann@acme.example".into() };
+            proptest::prop_assert_eq!(parse_mailboxes(&mailbox.show()), Ok(vec![mailbox]));
         }
     }
 

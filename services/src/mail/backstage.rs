@@ -12,7 +12,7 @@ use super::lookup::folder_name;
 use super::message::Mailbox;
 use super::organise::{flag_name, split_seen};
 use super::parse::{self, clean_id};
-use super::state::{INBOX, MailState};
+use super::state::{DRAFTS, INBOX, MailState, SENT};
 use crate::service::Desk;
 
 impl MailState {
@@ -34,7 +34,9 @@ impl MailState {
         flags.sort();
         flags.dedup();
         let (flags, seen) = split_seen(flags);
-        let message = parse::parse(&bytes, context.store(bytes.to_vec()));
+        // Nobody has yet to read what is their own.
+        let seen = seen || [SENT, DRAFTS].contains(&folder.as_str());
+        let message = parse::parse(&bytes, context.store(bytes.to_vec()), context.budget())?;
         let received = call.time("received").or(message.date).unwrap_or(context.time);
         let answer = map! {
             "address" => address.clone(),

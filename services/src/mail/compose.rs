@@ -15,9 +15,10 @@ use mail_builder::headers::text::Text;
 use mail_builder::mime::{BodyPart, MimePart};
 
 use super::address::Recipients;
-use super::limits::{ATTACHMENTS_MAX, MESSAGE_BYTES_MAX, REFERENCES_MAX, SUBJECT_BYTES_MAX};
+use super::limits::{ATTACHMENTS_MAX, MESSAGE_BYTES_MAX, REFERENCES_BYTES_MAX, REFERENCES_MAX, SUBJECT_BYTES_MAX};
 use super::message::{Mailbox, Message};
 use super::parse::{parse, unix_lines};
+use super::state::MailState;
 
 /// A file to send along, read by who joins the services.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,24 +45,17 @@ pub(crate) struct Letter {
 }
 
 impl Letter {
-    /// Returns the message that this becomes at `context.time`, under an id for which `is_taken` is false. The blind recipients are not in it.
+    /// Returns the message that this becomes at `context.time`, under an id that none in `mail` has. The blind recipients are not in it.
     ///
     /// # Errors
     ///
     /// `mail/bad-subject`, `mail/too-many-attachments`, `mail/bad-attachment-name` or `mail/message-too-large`.
-    pub(crate) fn seal(
-        mut self,
-        zone: Tz,
-        context: &Context<'_>,
-        is_taken: impl Fn(&SmolStr) -> bool,
-    ) -> Result<Message, Rejection> {
+    pub(crate) fn seal(mut self, zone: Tz, context: &Context<'_>, mail: &MailState) -> Result<Message, Rejection> {
         self.subject = self.subject.trim().to_owned();
         self.text = unix_lines(&self.text);
         self.check()?;
-        let (identity, id) = self.identify(&is_taken);
-        if self.references.len() > REFERENCES_MAX {
-            self.references.drain(1..=self.references.len() - REFERENCES_MAX);
-        }
+        let (identity, id) = self.identify(mail, context);
+        trim(&mut self.references);
         let bytes = self.write(&id, identity, zone, context.time);
         if bytes.len() > MESSAGE_BYTES_MAX {
             return Err(Rejection::new(
@@ -73,7 +67,7 @@ impl Letter {
             ));
         }
         let source = context.store(bytes.clone());
-        Ok(Message { identity, id, ..parse(&bytes, source) })
+        Ok(Message { identity, id, ..parse(&bytes, source, context.budget())? })
     }
 
     fn check(&self) -> Result<(), Rejection> {
@@ -116,7 +110,7 @@ impl Letter {
 
     /// Returns the digest of what the writer chose, and a Message-ID made from it. The moment of writing and the position in the log stay
     /// out, so that the same letter is the same in two worlds; the same letter again gets the next free id.
-    fn identify(&self, is_taken: &impl Fn(&SmolStr) -> bool) -> (BlobId, SmolStr) {
+    fn identify(&self, mail: &MailState, context: &Context<'_>) -> (BlobId, SmolStr) {
         let mut canonical = Canonical::default();
         for list in [std::slice::from_ref(&self.from), &self.recipients.to, &self.recipients.cc] {
             canonical.int(list.len() as i64);
@@ -138,13 +132,15 @@ impl Letter {
         }
         let content = canonical.digest().to_string();
         let domain = self.from.address.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
-        let mut id = SmolStr::from(format!("{content}@{domain}"));
-        let mut copy = 1;
-        while is_taken(&id) {
+        let (content_id, name) = (BlobId::of(content.as_bytes()), |copy: u32| -> SmolStr {
+            if copy < 2 { format!("{content}@{domain}").into() } else { format!("{content}.{copy}@{domain}").into() }
+        });
+        // Of the copies that are there, the last one stands for all: each was written after the one before.
+        let mut copy = mail.copies(&name(1)).max(1);
+        while mail.known.contains(context.frame, &name(copy)) {
             copy += 1;
-            id = format!("{content}.{copy}@{domain}").into();
         }
-        (BlobId::of(content.as_bytes()), id)
+        (content_id, name(copy))
     }
 
     fn write(&self, id: &str, identity: BlobId, zone: Tz, time: SimTime) -> Vec<u8> {
@@ -247,6 +243,23 @@ pub(crate) fn replace_headers(bytes: &[u8], names: &[&str], fields: &[(&str, Str
     }
     out.extend_from_slice(rest);
     out
+}
+
+/// Takes out of the middle of `references` what is over the limits: the first id and the last ones tell where a message belongs (RFC 5537, 3.4.4).
+fn trim(references: &mut Vec<SmolStr>) {
+    /// How many of the last ids stay in any case.
+    const LAST_MIN: usize = 3;
+    let Some(first) = references.first() else { return };
+    // With angle brackets and the blank before it.
+    let bytes = |id: &SmolStr| id.len() + "<> ".len();
+    let mut left = REFERENCES_BYTES_MAX.saturating_sub("References:".len() + bytes(first));
+    let fitting = references[1..].iter().rev().take(REFERENCES_MAX - 1).enumerate().take_while(|(index, id)| {
+        let fits = bytes(id) <= left;
+        left = left.saturating_sub(bytes(id));
+        fits || *index < LAST_MIN
+    });
+    let kept = fitting.count();
+    references.drain(1..references.len() - kept);
 }
 
 /// Returns the From header's value for `mailbox`.

@@ -4,11 +4,12 @@
 
 use std::sync::Arc;
 
-use dayshift_engine::SimTime;
+use dayshift_engine::{SimTime, SmolStr};
 use memchr::memmem::Finder;
 
+use super::lookup::show_all;
 use super::message::{Mailbox, Message};
-use crate::lowercase::push_lowercase;
+use crate::lowercase::{folded, push_lowercase};
 
 /// The words of 64 bits in a filter: 2,048 bits, of which a mail of 1 KB sets about a fifth.
 const FILTER_WORDS: usize = 32;
@@ -40,9 +41,30 @@ fn trigram_bits(text: &[u8]) -> impl Iterator<Item = usize> {
     })
 }
 
+/// What a listing shows of a message, put into words once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) from: SmolStr,
+    pub(crate) to: SmolStr,
+    pub(crate) cc: SmolStr,
+    pub(crate) snippet: SmolStr,
+}
+
+impl Shown {
+    pub(crate) fn of(message: &Message) -> Self {
+        Self {
+            from: show_all(&message.from).into(),
+            to: show_all(&message.to).into(),
+            cc: show_all(&message.cc).into(),
+            snippet: message.snippet().into(),
+        }
+    }
+}
+
 /// The searchable text of a message in lower case: From, then To, Cc and Bcc, then Subject, then the rest.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Folded {
+    pub(crate) shown: Shown,
     trigrams: Trigrams,
     text: Box<str>,
     from_end: usize,
@@ -66,12 +88,23 @@ impl Folded {
             push_lowercase(&mut text, &part.name);
         }
         push_lowercase(&mut text, &message.text);
-        Self { trigrams: Trigrams::of(text.as_bytes()), text: text.into(), from_end, to_end, subject_end }
+        let (shown, trigrams) = (Shown::of(message), Trigrams::of(text.as_bytes()));
+        Self { shown, trigrams, text: text.into(), from_end, to_end, subject_end }
+    }
+
+    /// Returns how many bytes of text there are.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Returns whether the text must be read to know if it holds `needle`.
+    pub(crate) fn may_hold(&self, needle: &Needle) -> bool {
+        needle.bits.iter().all(|bit| self.trigrams.has(*bit))
     }
 
     /// Returns whether `needle` is in the field.
     pub(crate) fn holds(&self, field: Field, needle: &Needle) -> bool {
-        if !needle.bits.iter().all(|bit| self.trigrams.has(*bit)) {
+        if !self.may_hold(needle) {
             return false;
         }
         let text = self.text.as_bytes();
@@ -101,6 +134,7 @@ pub(crate) enum Field {
 /// What a search needs to know of a message in its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Indexed {
+    pub(crate) id: SmolStr,
     pub(crate) received: SimTime,
     pub(crate) has_attachment: bool,
     pub(crate) folded: Arc<Folded>,
@@ -115,7 +149,7 @@ pub(crate) struct Needle {
 
 impl Needle {
     pub(crate) fn new(text: &str) -> Self {
-        let text = text.to_lowercase();
+        let text = folded(text);
         Self { finder: Finder::new(text.as_bytes()).into_owned(), bits: trigram_bits(text.as_bytes()).collect() }
     }
 }
@@ -137,14 +171,14 @@ mod tests {
     proptest! {
         #[test]
         fn a_needle_is_found_where_a_plain_search_finds_it(
-            text in "[a-cA-CäÄ \n]{0,200}",
-            needle in "[a-cA-CäÄ ]{1,6}",
+            text in "[a-cA-CäÄßsS \n]{0,200}",
+            needle in "[a-cA-CäÄßS ]{1,6}",
         ) {
-            let message = Message { text: text.as_str().into(), ..crate::mail::parse::parse(b"Subject: Bac\r\n\r\n", dayshift_engine::Content::Inline([].into())) };
+            let message = Message { text: text.as_str().into(), ..crate::mail::parse::parse(b"Subject: Bac\r\n\r\n", dayshift_engine::Content::Inline([].into()), &dayshift_engine::Budget::default()).expect("a small message") };
             let folded = Folded::of(&message, &[]);
-            let lower = needle.to_lowercase();
+            let lower = crate::lowercase::folded(&needle);
             let found = folded.holds(Field::Any, &Needle::new(&needle));
-            prop_assert_eq!(found, text.to_lowercase().contains(&lower) || "bac".contains(&lower));
+            prop_assert_eq!(found, crate::lowercase::folded(&text).contains(&lower) || "bac".contains(&lower));
             prop_assert_eq!(folded.holds(Field::Subject, &Needle::new(&needle)), "bac".contains(&lower));
             prop_assert!(!folded.holds(Field::From, &Needle::new(&needle)));
         }

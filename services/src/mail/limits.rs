@@ -35,6 +35,10 @@ pub const TEXT_KEPT_BYTES_MAX: usize = 64 << 10;
 pub const SNIPPET_CHARS_MAX: usize = 120;
 /// The most message ids that References keeps: the first, and the last ones.
 pub const REFERENCES_MAX: usize = 50;
+/// The longest References field of a message that is written here, in bytes and unfolded (RFC 5537, 3.4.4).
+pub const REFERENCES_BYTES_MAX: usize = 998;
+/// The most messages that one call moves, flags or deletes.
+pub const BATCH_MESSAGES_MAX: usize = 200;
 /// The most messages that a thread shows.
 pub const THREAD_MESSAGES_MAX: usize = 500;
 /// The most parts of an imported message that are listed as attachments.

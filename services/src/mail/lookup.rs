@@ -1,12 +1,16 @@
 //! Finding what a call speaks of: whose mailbox, which folder, which message.
 
+use std::collections::BTreeSet;
+
 use dayshift_engine::{Frame, Rejection, SmolStr, ToolCall, Value, map};
 
 use super::event::Uid;
-use super::limits::FOLDER_NAME_BYTES_MAX;
+use super::index::Shown;
+use super::limits::{BATCH_MESSAGES_MAX, FOLDER_NAME_BYTES_MAX};
 use super::message::{Mailbox, Message};
 use super::parse::clean_id;
 use super::state::{Folder, INBOX, MailState, Owned, Placed, STANDARD_FOLDERS, TRASH};
+use crate::lowercase::composed;
 use crate::service::Desk;
 
 /// A message in the mailbox of who asks.
@@ -49,7 +53,7 @@ pub(crate) fn own_mailbox(desk: &Desk) -> Result<Mailbox, Rejection> {
 ///
 /// `mail/bad-folder`.
 pub(crate) fn folder_name(name: &str) -> Result<SmolStr, Rejection> {
-    let name = name.trim();
+    let name = &*composed(name.trim());
     if let Some(standard) = STANDARD_FOLDERS.iter().find(|standard| standard.eq_ignore_ascii_case(name)) {
         return Ok(SmolStr::new_static(standard));
     }
@@ -123,11 +127,47 @@ impl MailState {
                     )
                 })
             }
-            (Some(_), Some(_)) | (None, None) => Err(Rejection::new(
-                "mail/which-message",
-                "name the message either by uid (and folder, if it is not INBOX) or by message_id",
-            )),
+            (Some(_), Some(_)) | (None, None) => Err(which_message()),
         }
+    }
+
+    /// Returns the messages that `call` names: one as for [`Self::find`], or those in `uids` or `message_ids`, each once; and whether a list was given.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::find`] for the first that is not there; `mail/too-many-messages`.
+    pub(crate) fn find_all(
+        &self,
+        frame: &Frame,
+        address: &SmolStr,
+        call: &ToolCall,
+    ) -> Result<(Vec<Found<'_>>, bool), Rejection> {
+        if call.get("uids").is_none() && call.get("message_ids").is_none() {
+            return Ok((vec![self.find(frame, address, call)?], false));
+        }
+        let (uids, ids) = (call.list("uids"), call.list("message_ids"));
+        let names_one = call.get("uid").is_some() || call.get("message_id").is_some();
+        if names_one || uids.is_empty() == ids.is_empty() {
+            return Err(which_message());
+        }
+        let count = uids.len() + ids.len();
+        if count > BATCH_MESSAGES_MAX {
+            return Err(Rejection::new(
+                "mail/too-many-messages",
+                format!("one call takes at most {BATCH_MESSAGES_MAX} messages, not {count}; make several calls"),
+            ));
+        }
+        let folder = call.get("folder").cloned().unwrap_or(Value::Null);
+        let mut seen = BTreeSet::new();
+        let mut found = Vec::with_capacity(count);
+        for (name, value) in uids.iter().map(|uid| ("uid", uid)).chain(ids.iter().map(|id| ("message_id", id))) {
+            let one = ToolCall::new(call.tool.clone(), map! { "folder" => folder.clone(), name => value.clone() });
+            let message = self.find(frame, address, &one)?;
+            if seen.insert((message.folder.clone(), message.uid)) {
+                found.push(message);
+            }
+        }
+        Ok((found, true))
     }
 
     pub(crate) fn find_at(&self, frame: &Frame, address: &str, name: SmolStr, uid: Uid) -> Option<Found<'_>> {
@@ -151,6 +191,13 @@ impl MailState {
     }
 }
 
+fn which_message() -> Rejection {
+    Rejection::new(
+        "mail/which-message",
+        "name the message either by uid (and folder, if it is not INBOX) or by message_id; several at once by uids or by message_ids",
+    )
+}
+
 impl Folder {
     /// Returns the flags of a message, with `\Seen` among them if it was read.
     pub(crate) fn flags_shown(&self, frame: &Frame, uid: Uid) -> Vec<SmolStr> {
@@ -164,22 +211,22 @@ impl Folder {
 }
 
 /// Returns what a listing says of a message.
-pub(crate) fn row(folder: &str, uid: Uid, placed: &Placed, flags: Vec<SmolStr>, desk: &Desk) -> Value {
+pub(crate) fn row(folder: &str, uid: Uid, placed: &Placed, shown: &Shown, flags: Vec<SmolStr>, desk: &Desk) -> Value {
     let message = &*placed.message;
     let attachments: Vec<SmolStr> = message.attachments.iter().map(|part| part.name.clone()).collect();
     map! {
         "folder" => folder,
         "uid" => uid,
         "message_id" => message.id.clone(),
-        "from" => show_all(&message.from),
-        "to" => show_all(&message.to),
-        "cc" => show_all(&message.cc),
+        "from" => shown.from.clone(),
+        "to" => shown.to.clone(),
+        "cc" => shown.cc.clone(),
         "subject" => message.subject.clone(),
         "time" => desk.show(placed.received),
         "unread" => !flags.iter().any(|flag| flag == "\\Seen"),
         "flags" => flags,
         "attachments" => attachments,
-        "snippet" => message.snippet(),
+        "snippet" => shown.snippet.clone(),
     }
 }
 

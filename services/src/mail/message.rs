@@ -71,10 +71,26 @@ impl Mailbox {
         Self { name: SmolStr::default(), address }
     }
 
-    /// Returns `Name <address>`, or the bare address if there is no name.
+    /// Returns `Name <address>`, or the bare address if there is no name. A name with characters that mean something in an address stands in quotation
+    /// marks (RFC 5322, 3.2.3), so that what is shown can be sent to.
     #[must_use]
     pub fn show(&self) -> String {
-        if self.name.is_empty() { self.address.to_string() } else { format!("{} <{}>", self.name, self.address) }
+        if self.name.is_empty() {
+            return self.address.to_string();
+        }
+        let is_special = |each: char| "()<>[]:;@\\,\"".contains(each);
+        let name: String = self.name.chars().map(|each| if each.is_control() { ' ' } else { each }).collect();
+        if !name.contains(is_special) {
+            return format!("{name} <{}>", self.address);
+        }
+        let mut quoted = String::with_capacity(name.len() + 2);
+        for character in name.chars() {
+            if matches!(character, '"' | '\\') {
+                quoted.push('\\');
+            }
+            quoted.push(character);
+        }
+        format!("\"{quoted}\" <{}>", self.address)
     }
 }
 

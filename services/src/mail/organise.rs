@@ -1,10 +1,10 @@
 //! The calls that put mail in order: folders, moving, flags, deleting.
 
-use dayshift_engine::{Context, Decision, Rejection, SmolStr, ToolCall, map};
+use dayshift_engine::{Context, Decision, Rejection, SmolStr, ToolCall, Value, map};
 
 use super::event::MailEvent;
 use super::limits::{FLAG_BYTES_MAX, FLAGS_MAX, FOLDERS_MAX};
-use super::lookup::{folder_name, own_address};
+use super::lookup::{Found, folder_name, own_address};
 use super::state::{MailState, STANDARD_FOLDERS, TRASH};
 use crate::service::Desk;
 
@@ -41,14 +41,17 @@ impl MailState {
         context: &Context<'_>,
     ) -> Result<Decision<MailEvent>, Rejection> {
         let address = own_address(desk)?;
-        let found = self.find(context.frame, address, call)?;
+        let (found, is_list) = self.find_all(context.frame, address, call)?;
         let to = self.existing_folder(context.frame, address, call, "destination")?;
-        let answer = map! { "message_id" => found.message().id.clone(), "folder" => to.clone() };
-        if to == found.folder {
-            return Ok(Decision::answer(answer));
+        let mut done = Done::new(is_list);
+        for found in found {
+            done.answers.push(map! { "message_id" => found.message().id.clone(), "folder" => to.clone() });
+            if to != found.folder {
+                let (address, to) = (address.clone(), to.clone());
+                done.events.push(MailEvent::MessageMoved { address, from: found.folder, uid: found.uid, to });
+            }
         }
-        let event = MailEvent::MessageMoved { address: address.clone(), from: found.folder, uid: found.uid, to };
-        Ok(Decision::change(vec![event], answer))
+        Ok(done.decision())
     }
 
     pub(crate) fn decide_delete(
@@ -57,16 +60,21 @@ impl MailState {
         desk: &Desk,
         context: &Context<'_>,
     ) -> Result<Decision<MailEvent>, Rejection> {
-        let address = own_address(desk)?.clone();
-        let found = self.find(context.frame, &address, call)?;
-        let id = found.message().id.clone();
-        let (folder, uid) = (found.folder, found.uid);
-        if folder == TRASH {
-            let event = MailEvent::MessageDeleted { address, folder, uid };
-            return Ok(Decision::change(vec![event], map! { "message_id" => id, "deleted" => "for good" }));
+        let (found, is_list) = self.find_all(context.frame, own_address(desk)?, call)?;
+        let mut done = Done::new(is_list);
+        for found in found {
+            let address = desk.address.clone();
+            let id = found.message().id.clone();
+            let (folder, uid) = (found.folder, found.uid);
+            let (event, how) = if folder == TRASH {
+                (MailEvent::MessageDeleted { address, folder, uid }, "for good")
+            } else {
+                (MailEvent::MessageMoved { address, from: folder, uid, to: TRASH.into() }, "moved to Trash")
+            };
+            done.events.push(event);
+            done.answers.push(map! { "message_id" => id, "deleted" => how });
         }
-        let event = MailEvent::MessageMoved { address, from: folder, uid, to: TRASH.into() };
-        Ok(Decision::change(vec![event], map! { "message_id" => id, "deleted" => "moved to Trash" }))
+        Ok(done.decision())
     }
 
     pub(crate) fn decide_flag(
@@ -75,16 +83,32 @@ impl MailState {
         desk: &Desk,
         context: &Context<'_>,
     ) -> Result<Decision<MailEvent>, Rejection> {
-        let address = own_address(desk)?.clone();
-        let frame = context.frame;
-        let found = self.find(frame, &address, call)?;
+        let address = own_address(desk)?;
+        let (found, is_list) = self.find_all(context.frame, address, call)?;
         let add = call.texts("add").map(flag_name).collect::<Result<Vec<_>, _>>()?;
         let remove = call.texts("remove").map(flag_name).collect::<Result<Vec<_>, _>>()?;
         if add.is_empty() && remove.is_empty() {
             return Err(Rejection::new("mail/which-flag", "name at least one flag to add or to remove"));
         }
-        let before = self.flags_of(frame, &address, &found);
-        let mut after: Vec<SmolStr> = before.iter().filter(|flag| !remove.contains(flag)).cloned().chain(add).collect();
+        let mut done = Done::new(is_list);
+        for found in found {
+            self.flag(found, &add, &remove, address, context, &mut done)?;
+        }
+        Ok(done.decision())
+    }
+
+    fn flag(
+        &self,
+        found: Found<'_>,
+        add: &[SmolStr],
+        remove: &[SmolStr],
+        address: &SmolStr,
+        context: &Context<'_>,
+        done: &mut Done,
+    ) -> Result<(), Rejection> {
+        let before = self.flags_of(context.frame, address, &found);
+        let kept = before.iter().filter(|flag| !remove.contains(flag));
+        let mut after: Vec<SmolStr> = kept.chain(add).cloned().collect();
         after.sort();
         after.dedup();
         if after.len() > FLAGS_MAX {
@@ -93,19 +117,37 @@ impl MailState {
                 format!("a message has at most {FLAGS_MAX} flags; remove some first"),
             ));
         }
-        let answer = map! { "message_id" => found.message().id.clone(), "flags" => after.clone() };
+        done.answers.push(map! { "message_id" => found.message().id.clone(), "flags" => after.clone() });
         let (folder, uid) = (found.folder, found.uid);
         let (before, was_seen) = split_seen(before);
         let (after, is_seen) = split_seen(after);
-        let mut events = Vec::new();
         if is_seen != was_seen {
             let (address, folder) = (address.clone(), folder.clone());
-            events.push(MailEvent::MessageSeen { address, folder, uid, seen: is_seen });
+            done.events.push(MailEvent::MessageSeen { address, folder, uid, seen: is_seen });
         }
         if after != before {
-            events.push(MailEvent::FlagsChanged { address, folder, uid, flags: after });
+            done.events.push(MailEvent::FlagsChanged { address: address.clone(), folder, uid, flags: after });
         }
-        Ok(Decision::change(events, answer))
+        Ok(())
+    }
+}
+
+/// What a call did to one message or to each of a list.
+struct Done {
+    is_list: bool,
+    events: Vec<MailEvent>,
+    answers: Vec<Value>,
+}
+
+impl Done {
+    fn new(is_list: bool) -> Self {
+        Self { is_list, events: Vec::new(), answers: Vec::new() }
+    }
+
+    /// Returns the decision: the answer of the one message, or a list of them.
+    fn decision(mut self) -> Decision<MailEvent> {
+        let one = if self.is_list { None } else { self.answers.pop() };
+        Decision::change(self.events, one.unwrap_or_else(|| map! { "messages" => self.answers }))
     }
 }
 

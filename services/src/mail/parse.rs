@@ -4,30 +4,39 @@
 use std::borrow::Cow;
 use std::panic::{UnwindSafe, catch_unwind};
 
-use dayshift_engine::{BlobId, Content, SimTime, SmolStr};
+use dayshift_engine::{BlobId, Budget, Content, OverBudget, SmolStr};
 use mail_parser::decoders::base64::base64_decode;
+use mail_parser::decoders::html::html_to_text;
 use mail_parser::decoders::quoted_printable::quoted_printable_decode;
-use mail_parser::{Address, DateTime, Encoding, HeaderValue, MessageParser, MessagePart, MimeHeaders, PartType};
+use mail_parser::{Address, Encoding, HeaderName, HeaderValue, MessageParser, MessagePart, MimeHeaders, PartType};
 
 use super::address::normal;
 use super::limits::{NESTED_MESSAGES_MAX, PARTS_LISTED_MAX, REFERENCES_MAX, SUBJECT_BYTES_MAX, TEXT_KEPT_BYTES_MAX};
-use super::mend::mended;
+use super::mend::{fields, mended};
 use super::message::{Mailbox, Message, Part};
-use super::uuencode;
+use super::{date, header, uuencode};
+
+/// What it costs to take a message apart, for each of its bytes.
+const WORK_PER_BYTE: u64 = 2;
 
 /// Returns what can be understood of a message's `bytes`, which rest in `source`.
-pub(crate) fn parse(bytes: &[u8], source: Content) -> Message {
+///
+/// # Errors
+///
+/// [`OverBudget`] when that would cost more than is left of `budget`.
+pub(crate) fn parse(bytes: &[u8], source: Content, budget: &Budget) -> Result<Message, OverBudget> {
+    budget.work(bytes.len() as u64 * WORK_PER_BYTE)?;
     let identity = source.id();
     let mended = mended(bytes);
-    let Some(parsed) = structure(&mended) else { return unreadable(bytes, source, identity) };
-    let text = body_text(&parsed);
+    let Some(parsed) = structure(&mended) else { return Ok(unreadable(bytes, source, identity)) };
+    let text = body_text(&mended, &parsed);
     let text_bytes = text.len() as u64;
     let id = parsed.message_id().map(clean_id).filter(|id| !id.is_empty());
     let mut references = ids(parsed.references());
     if references.len() > REFERENCES_MAX {
         references.drain(1..=references.len() - REFERENCES_MAX);
     }
-    Message {
+    Ok(Message {
         id: id.unwrap_or_else(|| made_up_id(identity)),
         identity,
         subject: cut(parsed.subject().unwrap_or_default().trim(), SUBJECT_BYTES_MAX * 4).into(),
@@ -35,68 +44,79 @@ pub(crate) fn parse(bytes: &[u8], source: Content) -> Message {
         reply_to: mailboxes(parsed.reply_to()),
         to: mailboxes(parsed.to()),
         cc: mailboxes(parsed.cc()),
-        date: parsed.date().and_then(instant),
+        date: raw_field(&mended, parsed.parts.first(), &HeaderName::Date)
+            .and_then(|value| date::parse(&String::from_utf8_lossy(value))),
         in_reply_to: ids(parsed.in_reply_to()).into_iter().next(),
         references,
         attachments: parsed
             .attachments()
             .take(PARTS_LISTED_MAX)
             .enumerate()
-            .map(|(index, part)| describe(bytes, index, part))
+            .map(|(index, part)| describe(&mended, index, part))
             .collect(),
         text: cut(&text, TEXT_KEPT_BYTES_MAX).into(),
         text_bytes,
         html: parsed.html_bodies().any(|part| matches!(part.body, PartType::Html(_))),
         source,
-    }
+    })
 }
 
 /// Returns the whole body of a message as plain text with bare line feeds.
-pub(crate) fn whole_text(bytes: &[u8]) -> String {
-    structure(&mended(bytes)).map_or_else(|| unix_lines(&String::from_utf8_lossy(bytes)), |parsed| body_text(&parsed))
+///
+/// # Errors
+///
+/// As [`parse`]; so for all that look into a message's bytes.
+pub(crate) fn whole_text(bytes: &[u8], budget: &Budget) -> Result<String, OverBudget> {
+    budget.work(bytes.len() as u64 * WORK_PER_BYTE)?;
+    let mended = mended(bytes);
+    Ok(match structure(&mended) {
+        Some(parsed) => body_text(&mended, &parsed),
+        None => unix_lines(&String::from_utf8_lossy(bytes)),
+    })
 }
 
 /// Returns the HTML body of a message, if it has one.
-pub(crate) fn html_body(bytes: &[u8]) -> Option<String> {
+pub(crate) fn html_body(bytes: &[u8], budget: &Budget) -> Result<Option<String>, OverBudget> {
+    budget.work(bytes.len() as u64 * WORK_PER_BYTE)?;
     let mended = mended(bytes);
-    let parsed = structure(&mended)?;
-    parsed
-        .html_bodies()
-        .find_map(|part| if let PartType::Html(html) = &part.body { Some(html.to_string()) } else { None })
+    let Some(parsed) = structure(&mended) else { return Ok(None) };
+    Ok(parsed.html_bodies().find_map(|part| {
+        let PartType::Html(html) = &part.body else { return None };
+        Some(decoded_text(&mended, part).unwrap_or_else(|| html.to_string()))
+    }))
 }
 
-/// Returns the decoded content of the attachment at `index`, counted from 0.
-pub(crate) fn attachment(bytes: &[u8], index: usize) -> Option<Vec<u8>> {
+/// Returns the decoded content of the attachments that `wanted` asks for by their numbers, counted from 0; in order.
+pub(crate) fn attachments(
+    bytes: &[u8],
+    wanted: impl Fn(usize) -> bool,
+    budget: &Budget,
+) -> Result<Vec<Vec<u8>>, OverBudget> {
+    budget.work(bytes.len() as u64 * WORK_PER_BYTE)?;
     let mended = mended(bytes);
-    let parsed = structure(&mended)?;
-    parsed.attachments().nth(index).map(|part| content(bytes, part).into_owned())
+    let Some(parsed) = structure(&mended) else { return Ok(Vec::new()) };
+    let parts = parsed.attachments().take(PARTS_LISTED_MAX).enumerate().filter(|(index, _)| wanted(*index));
+    Ok(parts.map(|(_, part)| content(&mended, part).into_owned()).collect())
 }
 
 /// Returns the headers in their order, unfolded, as text; bytes that are not UTF-8 are replaced. The envelope line with which mailbox files begin a
 /// message (`From address date`) is none.
 pub(crate) fn headers(bytes: &[u8]) -> Vec<(String, String)> {
-    let mended = mended(bytes);
-    let Some(parsed) = guarded(|| MessageParser::new().default_header_raw().parse_headers(&*mended)) else {
-        return Vec::new();
-    };
-    let Some(root) = parsed.parts.first() else { return Vec::new() };
-    let text = |from: u32, to: u32| {
-        let raw = bytes.get(from as usize..to as usize).unwrap_or_default();
-        String::from_utf8_lossy(raw).replace(['\r', '\n'], "").trim().to_owned()
-    };
-    let fields = root.headers.iter().filter(|header| header.offset_field > 0 || !bytes.starts_with(b"From "));
+    let text = |raw: &[u8]| String::from_utf8_lossy(raw).replace(['\r', '\n'], "").trim().to_owned();
+    let fields = fields(bytes).into_iter().filter(|field| field.start > 0 || !bytes.starts_with(b"From "));
     fields
-        .map(|header| {
-            // As it was sent, not as the parser spells it.
-            let name = text(header.offset_field, header.offset_start);
-            (name.trim_end_matches(':').trim_end().to_owned(), text(header.offset_start, header.offset_end))
+        .filter_map(|field| {
+            let field = &bytes[field];
+            let colon = memchr::memchr(b':', field)?;
+            let name = text(&field[..colon]);
+            (!name.is_empty()).then(|| (name, text(&field[colon + 1..])))
         })
         .collect()
 }
 
 /// Returns the recipients of the Bcc header, which drafts may have.
 pub(crate) fn blind_recipients(bytes: &[u8]) -> Vec<Mailbox> {
-    address_headers(bytes).map(|parsed| mailboxes(parsed.bcc())).unwrap_or_default()
+    address_headers(&mended(bytes)).map(|parsed| mailboxes(parsed.bcc())).unwrap_or_default()
 }
 
 /// Returns a message of whose headers those with addresses are read, and of whose body nothing is.
@@ -158,13 +178,17 @@ fn made_up_id(identity: BlobId) -> SmolStr {
     format!("{}@no-message-id.invalid", &digits[..24]).into()
 }
 
-fn body_text(parsed: &mail_parser::Message<'_>) -> String {
+fn body_text(raw: &[u8], parsed: &mail_parser::Message<'_>) -> String {
     let mut text = String::new();
     for (index, part) in parsed.text_bodies().enumerate() {
-        let piece = match &part.body {
-            PartType::Text(plain) => unix_lines(plain),
-            PartType::Html(_) => unix_lines(&parsed.body_text(index).unwrap_or_default()),
-            PartType::Binary(_) | PartType::InlineBinary(_) | PartType::Message(_) | PartType::Multipart(_) => continue,
+        let piece = match (&part.body, decoded_text(raw, part)) {
+            (PartType::Text(_), Some(plain)) => unix_lines(&plain),
+            (PartType::Text(plain), None) => unix_lines(plain),
+            (PartType::Html(_), Some(html)) => unix_lines(&html_to_text(&html)),
+            (PartType::Html(_), None) => unix_lines(&parsed.body_text(index).unwrap_or_default()),
+            (PartType::Binary(_) | PartType::InlineBinary(_) | PartType::Message(_) | PartType::Multipart(_), _) => {
+                continue;
+            }
         };
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
@@ -174,14 +198,36 @@ fn body_text(parsed: &mail_parser::Message<'_>) -> String {
     text
 }
 
+/// Returns the text of a part in a charset whose label stands for another one than its name says; the parser takes such labels at their word.
+fn decoded_text(raw: &[u8], part: &MessagePart<'_>) -> Option<String> {
+    let label = part.content_type()?.attribute("charset")?;
+    let encoding = header::encoding_of(label.as_bytes()).filter(|encoding| {
+        [encoding_rs::WINDOWS_1254, encoding_rs::WINDOWS_874, encoding_rs::EUC_KR, encoding_rs::GBK].contains(encoding)
+    })?;
+    if !matches!(part.body, PartType::Text(_) | PartType::Html(_)) {
+        return None;
+    }
+    Some(encoding.decode_without_bom_handling(&content(raw, part)).0.into_owned())
+}
+
+/// Returns the value of the last field of this name, as it stands in `raw`.
+fn raw_field<'a>(raw: &'a [u8], part: Option<&MessagePart<'_>>, name: &HeaderName<'_>) -> Option<&'a [u8]> {
+    let field = part?.headers.iter().rev().find(|field| field.name == *name)?;
+    raw.get(field.offset_start as usize..field.offset_end as usize)
+}
+
 /// Returns `text` with line feeds in the place of the line ends that mail uses on the wire.
 pub(crate) fn unix_lines(text: &str) -> String {
-    // However many carriage returns: what stands before a line feed ends the line with it.
-    let mut text = text.to_owned();
-    while text.contains("\r\n") {
-        text = text.replace("\r\n", "\n");
+    let mut lines = text.split('\n');
+    let last = lines.next_back().unwrap_or_default();
+    let mut out = String::with_capacity(text.len());
+    for line in lines {
+        // However many carriage returns: what stands before a line feed ends the line with it.
+        out.push_str(line.trim_end_matches('\r'));
+        out.push('\n');
     }
-    text
+    out.push_str(last);
+    out
 }
 
 /// Returns the longest start of `text` that has at most `bytes_max` bytes.
@@ -195,7 +241,11 @@ pub(crate) fn cut(text: &str, bytes_max: usize) -> &str {
 
 fn describe(raw: &[u8], index: usize, part: &MessagePart<'_>) -> Part {
     let media_type = media_type(part);
-    let name = part.attachment_name().map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned);
+    let disposition = raw_field(raw, Some(part), &HeaderName::ContentDisposition);
+    let name = disposition.and_then(|value| header::parameter(value, "filename")).or_else(|| {
+        raw_field(raw, Some(part), &HeaderName::ContentType).and_then(|value| header::parameter(value, "name"))
+    });
+    let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
     let is_inline = part.content_disposition().is_some_and(|disposition| disposition.is_inline())
         || part.content_disposition().is_none() && part.content_id().is_some();
     Part {
@@ -300,10 +350,4 @@ pub(crate) fn clean_id(id: &str) -> SmolStr {
     let bare = id.trim().trim_start_matches('<').trim_end_matches('>');
     let clean: String = bare.chars().filter(|each| !each.is_control() && !each.is_whitespace()).take(500).collect();
     clean.into()
-}
-
-fn instant(date: &DateTime) -> Option<SimTime> {
-    // A leap second is valid in RFC 5322 and not in the parser's eyes.
-    let date = DateTime { second: date.second.min(59), ..*date };
-    date.is_valid().then(|| SimTime::from_millis(date.to_timestamp() * 1000))
 }

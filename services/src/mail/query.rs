@@ -6,6 +6,7 @@ use dayshift_engine::{Frame, Looking, Rejection, SmolStr, ToolCall, Value, map};
 
 use super::address::normal;
 use super::event::Uid;
+use super::index::Shown;
 use super::lookup::{Found, folder_name, row};
 use super::message::Mailbox;
 use super::parse::{self, clean_id};
@@ -75,7 +76,7 @@ impl MailState {
         let filter = Filter::of(&asked.call)?;
         let mut found = Vec::new();
         let folder = asked.folder.clone().unwrap_or(SmolStr::new_static(INBOX));
-        self.search_folder(frame, &asked.address, &folder, &filter, &mut found);
+        self.search_folder(frame, &asked.address, &folder, &filter, &mut found)?;
         let read = found.into_iter().filter_map(|found| self.find_at(frame, &asked.address, found.folder, found.uid));
         Ok(read.collect())
     }
@@ -96,7 +97,7 @@ impl MailState {
         let mut answer = self.show(asked, &found, desk, looking)?;
         let source = looking.load(&found.message().source)?;
         if let Value::Map(answer) = &mut answer {
-            answer.insert("html".into(), parse::html_body(&source).into());
+            answer.insert("html".into(), parse::html_body(&source, looking.budget())?.into());
             let headers =
                 parse::headers(&source).into_iter().map(|(name, value)| map! { "name" => name, "value" => value });
             answer.insert("headers".into(), headers.collect());
@@ -120,7 +121,7 @@ impl MailState {
                 "subject" => message.subject.clone(),
                 "time" => message.date.map(|date| desk.show(date)),
                 "in_reply_to" => message.in_reply_to.clone(),
-                "body" => body_of(message, || looking.load(&message.source))?,
+                "body" => body_of(message, looking.budget(), || looking.load(&message.source))?,
             })
         });
         shown.collect()
@@ -128,7 +129,7 @@ impl MailState {
 
     fn show(&self, asked: &Asked, found: &Found<'_>, desk: &Desk, looking: &Looking<'_>) -> Result<Value, Rejection> {
         let message = found.message();
-        let body = body_of(message, || looking.load(&message.source))?;
+        let body = body_of(message, looking.budget(), || looking.load(&message.source))?;
         let attachments: Value =
             message.attachments.iter().enumerate().map(|(index, part)| describe(index, part)).collect();
         let mut shown = map! {
@@ -239,7 +240,7 @@ fn addresses(mailboxes: &[Mailbox]) -> Vec<SmolStr> {
 }
 
 /// Returns what the writer wrote: `body` without quoted lines and the lines that announce them.
-fn new_text(body: &SmolStr) -> SmolStr {
+pub(crate) fn new_text(body: &SmolStr) -> SmolStr {
     let is_quoting = body.starts_with('>') || body.contains("\n>");
     if !is_quoting && body.trim().len() == body.len() {
         return body.clone();
@@ -255,7 +256,7 @@ fn new_text(body: &SmolStr) -> SmolStr {
 }
 
 pub(crate) fn dump_row(folder: &str, uid: Uid, placed: &Placed, flags: Vec<SmolStr>, desk: &Desk) -> Value {
-    let mut shown = row(folder, uid, placed, flags, desk);
+    let mut shown = row(folder, uid, placed, &Shown::of(&placed.message), flags, desk);
     if let Value::Map(shown) = &mut shown {
         for ungraded in ["unread", "snippet", "folder"] {
             shown.remove(ungraded);

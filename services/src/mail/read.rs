@@ -1,13 +1,15 @@
 //! The calls that look: folders, listings, reading, threads, attachments. Reading leaves a reading mark, which no check sees.
 
-use dayshift_engine::{Context, Decision, Frame, Rejection, SmolStr, ToolCall, Value, map};
+use dayshift_engine::{Budget, Context, Decision, Frame, Rejection, SimTime, SmolStr, ToolCall, Value, map};
 
 use super::event::{MailEvent, Uid};
+use super::index::Shown;
 use super::limits::{BODY_SHOWN_CHARS_MAX, LIST_PAGE_MAX, THREAD_MESSAGES_MAX};
 use super::lookup::{Found, own_address, row, show_all};
 use super::message::{Message, Part};
 use super::parse;
-use super::state::MailState;
+use super::query::new_text;
+use super::state::{Folder, MailState};
 use crate::service::Desk;
 
 /// How many messages a listing shows if the call does not say.
@@ -48,7 +50,7 @@ impl MailState {
         let frame = context.frame;
         let name = self.existing_folder(frame, address, call, "folder")?;
         let limit = page(call, LIST_PAGE_DEFAULT, LIST_PAGE_MAX)?;
-        let below = cursor(call)?.unwrap_or(Uid::MAX);
+        let cursor = Cursor::of(call)?;
         let Some(folder) = self.folder(frame, address, &name) else {
             return Ok(Decision::answer(
                 map! { "folder" => name, "total" => 0_u32, "messages" => Value::List(Vec::new()) },
@@ -60,19 +62,18 @@ impl MailState {
         if is_unread_only {
             folder.seen.scan(frame).next();
         }
-        let mut uids = folder
-            .messages
-            .peek_range(..below)
-            .rev()
-            .map(|(uid, _)| *uid)
-            .filter(|uid| !is_unread_only || folder.seen.peek(uid).is_none());
-        let shown: Vec<Uid> = uids.by_ref().take(limit).collect();
-        let more = uids.next().is_some();
-        let rows = shown.iter().filter_map(|uid| {
+        let below = cursor.map_or(Ok((SimTime::from_millis(i64::MAX), Uid::MAX)), |cursor| cursor.place_in(folder))?;
+        let mut places =
+            folder.by_time.range(..below).rev().filter(|(_, uid)| !is_unread_only || folder.seen.peek(uid).is_none());
+        let page: Vec<(SimTime, Uid)> = places.by_ref().take(limit).copied().collect();
+        let more = places.next().is_some();
+        let shown = page.iter().map(|(_, uid)| uid);
+        let rows = shown.filter_map(|uid| {
             let placed = folder.messages.get(frame, uid)?;
-            Some(row(&name, *uid, placed, folder.flags_shown(frame, *uid), desk))
+            let shown = &folder.index.get(uid)?.folded.shown;
+            Some(row(&name, *uid, placed, shown, folder.flags_shown(frame, *uid), desk))
         });
-        let cursor = shown.last().filter(|_| more).map(ToString::to_string);
+        let cursor = page.last().filter(|_| more).map(|(received, uid)| Cursor::show(*received, uid));
         Ok(Decision::answer(map! {
             "folder" => name.clone(),
             "total" => total,
@@ -95,14 +96,17 @@ impl MailState {
                 "an offset counts characters from 0; take the one that the last reading gave",
             )
         })?;
-        let flags = self.flags_of(context.frame, address, &found);
+        let mut flags = self.flags_of(context.frame, address, &found);
         let is_new = !flags.iter().any(|flag| flag == "\\Seen");
+        if is_new {
+            flags.push(SmolStr::new_static("\\Seen"));
+            flags.sort();
+        }
         let message = found.message();
-        let text = if message.is_text_whole() {
-            message.text.to_string()
-        } else {
-            parse::whole_text(&context.load(&message.source)?)
-        };
+        let mut text = body_of(message, context.budget(), || context.load(&message.source))?;
+        if call.get("quotes").and_then(Value::as_bool) == Some(false) {
+            text = new_text(&text);
+        }
         let (body, next) = window(&text, offset);
         let attachments: Value =
             message.attachments.iter().enumerate().map(|(index, part)| describe(index, part)).collect();
@@ -117,7 +121,7 @@ impl MailState {
             "reply_to" => show_all(&message.reply_to),
             "subject" => message.subject.clone(),
             "time" => desk.show(found.placed.received),
-            "date" => message.date.map(|date| desk.show(date)),
+            "date" => message.date.map_or_else(|| "unknown".to_owned(), |date| desk.show(date)),
             "in_reply_to" => message.in_reply_to.clone(),
             "references" => message.references.clone(),
             "flags" => flags,
@@ -153,9 +157,10 @@ impl MailState {
         let mut members: Vec<Found<'_>> =
             ids.iter().filter_map(|id| self.find_by_id(frame, address, id, None)).collect();
         members.sort_by_key(|found| found.placed.received);
-        let rows = members
-            .iter()
-            .map(|found| row(&found.folder, found.uid, found.placed, self.flags_of(frame, address, found), desk));
+        let rows = members.iter().map(|found| {
+            let (shown, flags) = (Shown::of(found.message()), self.flags_of(frame, address, found));
+            row(&found.folder, found.uid, found.placed, &shown, flags, desk)
+        });
         Ok(Decision::answer(map! { "messages" => rows.collect::<Value>() }))
     }
 
@@ -185,8 +190,9 @@ impl MailState {
             Rejection::new("mail/unknown-attachment", format!("the message has no attachment {wanted}; {there}"))
         };
         let index = index.ok_or_else(unknown)?;
-        let bytes = parse::attachment(&context.load(&found.message().source)?, index).ok_or_else(unknown)?;
-        Ok((parts[index].name.clone(), bytes))
+        let source = context.load(&found.message().source)?;
+        let bytes = parse::attachments(&source, |number| number == index, context.budget())?;
+        Ok((parts[index].name.clone(), bytes.into_iter().next().ok_or_else(unknown)?))
     }
 
     pub(crate) fn flags_of(&self, frame: &Frame, address: &str, found: &Found<'_>) -> Vec<SmolStr> {
@@ -232,19 +238,53 @@ pub(crate) fn page(call: &ToolCall, default: usize, max: usize) -> Result<usize,
         .ok_or_else(|| Rejection::new("mail/bad-limit", format!("a limit is a number from 1 to {max}, not {limit}")))
 }
 
-/// Returns where the page that `call` wants begins, if it is not the first.
-///
-/// # Errors
-///
-/// `mail/bad-cursor`.
-pub(crate) fn cursor(call: &ToolCall) -> Result<Option<u32>, Rejection> {
-    let Some(cursor) = call.optional_text("cursor") else { return Ok(None) };
-    cursor.parse().map(Some).map_err(|_| {
-        Rejection::new(
-            "mail/bad-cursor",
-            "a cursor is what the last page gave; leave it out to begin at the newest message",
-        )
-    })
+/// Where a page of messages ended: after a message, whatever came in or moved away since, by the time at which that came in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Cursor {
+    /// After a message that came in at this time; what tells it from others of that time.
+    After(SimTime, SmolStr),
+    /// A number, as cursors were before they held times: of a message in its folder, or of messages to leave out.
+    Number(u32),
+}
+
+impl Cursor {
+    /// Returns where the page that `call` wants begins, if it is not the first.
+    ///
+    /// # Errors
+    ///
+    /// `mail/bad-cursor`.
+    pub(crate) fn of(call: &ToolCall) -> Result<Option<Self>, Rejection> {
+        let Some(text) = call.optional_text("cursor") else { return Ok(None) };
+        let cursor = match text.split_once(' ') {
+            Some((millis, rest)) => {
+                millis.parse().ok().map(|millis| Self::After(SimTime::from_millis(millis), rest.into()))
+            }
+            None => text.parse().ok().map(Self::Number),
+        };
+        cursor.map(Some).ok_or_else(bad_cursor)
+    }
+
+    pub(crate) fn show(received: SimTime, rest: impl std::fmt::Display) -> String {
+        format!("{} {rest}", received.as_millis())
+    }
+
+    /// Returns the place in the order of `folder` below which the page lies.
+    fn place_in(&self, folder: &Folder) -> Result<(SimTime, Uid), Rejection> {
+        match self {
+            Self::After(received, uid) => Ok((*received, uid.parse().map_err(|_| bad_cursor())?)),
+            Self::Number(uid) => {
+                let (uid, indexed) = folder.index.range(..=*uid).next_back().ok_or_else(bad_cursor)?;
+                Ok((indexed.received, *uid))
+            }
+        }
+    }
+}
+
+pub(crate) fn bad_cursor() -> Rejection {
+    Rejection::new(
+        "mail/bad-cursor",
+        "a cursor is what the last page gave; leave it out to begin at the newest message",
+    )
 }
 
 /// Returns at most [`BODY_SHOWN_CHARS_MAX`] characters of `text` from `offset` on, and where the rest begins, if there is one.
@@ -276,7 +316,8 @@ fn header_list(bytes: &[u8]) -> Value {
 /// Returns the whole body of `message` as plain text.
 pub(crate) fn body_of(
     message: &Message,
+    budget: &Budget,
     load: impl FnOnce() -> Result<std::sync::Arc<[u8]>, Rejection>,
 ) -> Result<SmolStr, Rejection> {
-    if message.is_text_whole() { Ok(message.text.clone()) } else { Ok(parse::whole_text(&load()?).into()) }
+    if message.is_text_whole() { Ok(message.text.clone()) } else { Ok(parse::whole_text(&load()?, budget)?.into()) }
 }

@@ -1,13 +1,17 @@
 //! Search by the fields of messages: case-insensitive substrings, times, attachments, reading marks. It looks at every member of the
 //! folders that it searches, and says so in the frame; the messages that match are read one by one.
 
-use dayshift_engine::{Context, Decision, Frame, Rejection, SimTime, SmolStr, ToolCall, Value, map};
+use std::cmp::Reverse;
+
+use dayshift_engine::{
+    Budget, Context, Decision, Frame, OverBudget, Rejection, SimTime, SmolStr, ToolCall, Value, map,
+};
 
 use super::event::{MailEvent, Uid};
 use super::index::{Field, Indexed, Needle};
 use super::limits::{SEARCH_RESULTS_MAX, SEARCH_TEXT_BYTES_MAX};
 use super::lookup::{own_address, row};
-use super::read::{cursor, page};
+use super::read::{Cursor, bad_cursor, page};
 use super::state::MailState;
 use crate::service::Desk;
 
@@ -34,7 +38,14 @@ pub(crate) struct Match {
     pub(crate) folder: SmolStr,
     pub(crate) uid: Uid,
     received: SimTime,
+    id: SmolStr,
 }
+
+/// What it costs to hold a message against a filter, without its text.
+const MATCH_WORK: u64 = 20;
+
+/// How many bytes of a text are looked through for one unit of work.
+const TEXT_BYTES_PER_UNIT: u64 = 8;
 
 impl Filter {
     /// Returns the filter that the arguments of a call or a question ask for.
@@ -58,17 +69,21 @@ impl Filter {
     }
 
     /// Returns whether a message is like this; `unread` is not looked at.
-    fn fits(&self, message: &Indexed) -> bool {
+    fn fits(&self, message: &Indexed, budget: &Budget) -> Result<bool, OverBudget> {
+        budget.work(MATCH_WORK)?;
+        let needles = [&self.from, &self.to, &self.subject, &self.text, &self.query].into_iter().flatten();
+        let looked_through = needles.filter(|needle| message.folded.may_hold(needle)).count() as u64;
+        budget.work(looked_through * message.folded.bytes() as u64 / TEXT_BYTES_PER_UNIT)?;
         let holds =
             |field, needle: &Option<Needle>| needle.as_ref().is_none_or(|needle| message.folded.holds(field, needle));
-        self.since.is_none_or(|since| message.received >= since)
+        Ok(self.since.is_none_or(|since| message.received >= since)
             && self.before.is_none_or(|before| message.received < before)
             && self.has_attachment.is_none_or(|has| has == message.has_attachment)
             && holds(Field::From, &self.from)
             && holds(Field::To, &self.to)
             && holds(Field::Subject, &self.subject)
             && holds(Field::Any, &self.text)
-            && holds(Field::Any, &self.query)
+            && holds(Field::Any, &self.query))
     }
 }
 
@@ -83,25 +98,32 @@ impl MailState {
         let frame = context.frame;
         let filter = Filter::of(call)?;
         let limit = page(call, SEARCH_RESULTS_DEFAULT, SEARCH_RESULTS_MAX)?;
-        let skipped = cursor(call)?.unwrap_or_default() as usize;
+        let cursor = Cursor::of(call)?;
         let folders = match call.optional_text("folder") {
             Some(_) => vec![self.existing_folder(frame, address, call, "folder")?],
             None => self.folder_names(frame, address),
         };
         let mut matches = Vec::new();
         for name in folders {
-            self.search_folder(frame, address, &name, &filter, &mut matches);
+            self.search_folder(frame, address, &name, &filter, &mut matches)?;
         }
-        matches.sort_unstable_by(|left, right| {
-            let newest_first = right.received.cmp(&left.received);
-            newest_first.then_with(|| left.folder.cmp(&right.folder)).then_with(|| right.uid.cmp(&left.uid))
-        });
+        matches.sort_unstable_by(|left, right| left.place().cmp(&right.place()));
+        let skipped = match cursor {
+            None => 0,
+            Some(Cursor::Number(skipped)) => skipped as usize,
+            Some(Cursor::After(received, rest)) => {
+                let last = Match::at(received, &rest).ok_or_else(bad_cursor)?;
+                matches.partition_point(|found| found.place() <= last.place())
+            }
+        };
         let rows = matches.iter().skip(skipped).take(limit).filter_map(|found| {
             let folder = self.peek_folder(address, &found.folder)?;
             let placed = folder.messages.get(frame, &found.uid)?;
-            Some(row(&found.folder, found.uid, placed, folder.flags_shown(frame, found.uid), desk))
+            let shown = &folder.index.get(&found.uid)?.folded.shown;
+            Some(row(&found.folder, found.uid, placed, shown, folder.flags_shown(frame, found.uid), desk))
         });
-        let next = Some(skipped + limit).filter(|next| *next < matches.len()).map(|next| next.to_string());
+        let next = Some(skipped.saturating_add(limit)).filter(|next| *next < matches.len());
+        let next = next.and_then(|next| matches.get(next - 1)).map(Match::cursor);
         Ok(Decision::answer(map! {
             "total" => matches.len(),
             "messages" => rows.collect::<Value>(),
@@ -117,20 +139,39 @@ impl MailState {
         name: &SmolStr,
         filter: &Filter,
         into: &mut Vec<Match>,
-    ) {
-        let Some(folder) = self.folder(frame, address, name) else { return };
+    ) -> Result<(), OverBudget> {
+        let Some(folder) = self.folder(frame, address, name) else { return Ok(()) };
         drop(folder.messages.scan(frame));
         if filter.unread.is_some() {
             drop(folder.seen.scan(frame));
         }
         let is_unread_as_asked =
             |uid: &Uid| filter.unread.is_none_or(|unread| unread == folder.seen.peek(uid).is_none());
-        let fitting = folder.index.iter().filter(|(uid, message)| filter.fits(message) && is_unread_as_asked(uid));
-        into.extend(fitting.map(|(uid, message)| Match {
-            folder: name.clone(),
-            uid: *uid,
-            received: message.received,
-        }));
+        for (uid, message) in &folder.index {
+            if filter.fits(message, frame.budget())? && is_unread_as_asked(uid) {
+                let (received, id) = (message.received, message.id.clone());
+                into.push(Match { folder: name.clone(), uid: *uid, received, id });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Match {
+    /// Returns what the order of matches goes by: newest first. Of those that came in at one time, the id decides, which stays when a message is moved.
+    fn place(&self) -> (Reverse<SimTime>, &SmolStr, &SmolStr, Uid) {
+        (Reverse(self.received), &self.id, &self.folder, self.uid)
+    }
+
+    /// Returns the cursor of a page that ends here. A folder's name may hold blanks, so it stands last.
+    fn cursor(&self) -> String {
+        Cursor::show(self.received, format_args!("{} {} {}", self.id, self.uid, self.folder))
+    }
+
+    fn at(received: SimTime, rest: &str) -> Option<Self> {
+        let mut parts = rest.splitn(3, ' ');
+        let (id, uid, folder) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?);
+        Some(Self { folder: folder.into(), uid, received, id: id.into() })
     }
 }
 

@@ -72,6 +72,8 @@ pub(crate) struct Folder {
     pub(crate) seen: Collection<Uid, Mark>,
     /// What a search looks at, a member for each of `messages`.
     pub(crate) index: OrdMap<Uid, Indexed>,
+    /// The messages in the order in which they came in.
+    pub(crate) by_time: OrdSet<(SimTime, Uid)>,
 }
 
 impl Folder {
@@ -89,6 +91,7 @@ impl Folder {
             flags: Collection::new(format!("mail:{address}/{folder}#flags/")),
             seen: Collection::ungraded(format!("mail:{address}/{folder}#seen/")),
             index: OrdMap::new(),
+            by_time: OrdSet::new(),
         }
     }
 }
@@ -157,6 +160,8 @@ pub struct MailState {
     pub(crate) places: Collection<Owned, Places>,
     pub(crate) known: Collection<SmolStr, Known>,
     pub(crate) links: Collection<SmolStr, Links>,
+    /// How many messages of one content are known, by the id of the first of them, where there are several. Derived from `known`.
+    copies: OrdMap<SmolStr, u32>,
     digest: StateDigest,
 }
 
@@ -168,6 +173,7 @@ impl Default for MailState {
             places: Collection::ungraded("mail:at/"),
             known: Collection::ungraded("mail:id/"),
             links: Collection::ungraded("mail:thread/"),
+            copies: OrdMap::new(),
             digest: StateDigest::default(),
         }
     }
@@ -202,6 +208,27 @@ impl MailState {
                 standard.collect()
             }
         }
+    }
+
+    /// Returns how many messages are known at least that have the content of the one called `first`, without noting a read: so many ids are taken.
+    pub(crate) fn copies(&self, first: &SmolStr) -> u32 {
+        self.copies.get(first).copied().unwrap_or_else(|| u32::from(self.known.peek(first).is_some()))
+    }
+
+    /// Counts a message that is known now, if it is the next copy of another one: `CONTENT.3@DOMAIN`.
+    fn count_copy(&mut self, id: &str) {
+        let Some((local, domain)) = id.rsplit_once('@') else { return };
+        let Some((content, number)) = local.rsplit_once('.') else { return };
+        let Ok(mut number) = number.parse::<u32>() else { return };
+        let first = SmolStr::from(format!("{content}@{domain}"));
+        if number < 2 || self.copies(&first) + 1 != number {
+            return;
+        }
+        // Messages from outside can have any id, also that of a copy to come.
+        while self.known.peek(&SmolStr::from(format!("{content}.{}@{domain}", number + 1))).is_some() {
+            number += 1;
+        }
+        self.copies.insert(first, number);
     }
 
     pub(crate) fn graded_digest(&self) -> StateDigest {
@@ -259,6 +286,7 @@ impl MailState {
         let message = Arc::new(message);
         self.link(&message, applying);
         self.known.insert(applying, message.id.clone(), Known(Arc::clone(&message)));
+        self.count_copy(&message.id);
         let folded = Arc::new(Folded::of(&message, &[]));
         for place in places {
             self.make_folder(&place.address, &place.folder, applying);
@@ -280,7 +308,9 @@ impl MailState {
             folder.uid_next += 1;
             let Lying { placed, folded, flags, seen } = lying;
             let has_attachment = !placed.message.attachments.is_empty();
-            folder.index.insert(uid, Indexed { received: placed.received, has_attachment, folded });
+            let id = placed.message.id.clone();
+            folder.index.insert(uid, Indexed { id, received: placed.received, has_attachment, folded });
+            folder.by_time.insert((placed.received, uid));
             folder.messages.insert(applying, uid, placed);
             if !flags.is_empty() {
                 folder.flags.insert(applying, uid, Flags(flags));
@@ -303,6 +333,7 @@ impl MailState {
         self.change(address, folder, applying, |folder, applying| {
             let (placed, indexed) = (folder.messages.remove(applying, &uid), folder.index.remove(&uid));
             let Some((placed, indexed)) = placed.zip(indexed) else { return };
+            folder.by_time.remove(&(placed.received, uid));
             let flags = folder.flags.remove(applying, &uid).map(|flags| flags.0).unwrap_or_default();
             let seen = folder.seen.remove(applying, &uid).is_some();
             taken = Some(Lying { placed, folded: indexed.folded, flags, seen });
@@ -372,7 +403,9 @@ impl MailState {
 
     fn hang(&mut self, id: &SmolStr, parent: &SmolStr, applying: &mut Applying<'_>) {
         let mut links = self.links.peek(id).cloned().unwrap_or_default();
-        if links.parent.as_ref() == Some(parent) || self.is_above(id, parent) {
+        // What nothing hangs below is above nothing: a new message need not climb a long thread.
+        let can_be_above = id == parent || !links.children.is_empty();
+        if links.parent.as_ref() == Some(parent) || (can_be_above && self.is_above(id, parent)) {
             return;
         }
         if let Some(old) = links.parent.replace(parent.clone()) {

@@ -1,9 +1,11 @@
 //! Tests of mail on the bench. Not for the parser and builder libraries, which have their own.
 
+mod fidelity;
 mod keys;
 mod limits;
 mod model;
 mod organising;
+mod paging;
 mod questions;
 mod real;
 mod replying;

@@ -8,6 +8,13 @@ const FOLDER: Parameter = Parameter::optional("folder", Kind::Text, "the folder;
 const UID: Parameter = Parameter::optional("uid", Kind::Int, "the message's number in its folder, as listings give it");
 const MESSAGE_ID: Parameter =
     Parameter::optional("message_id", Kind::Text, "the message's id, instead of folder and uid");
+const UIDS: Parameter = Parameter::optional(
+    "uids",
+    Kind::List(&Kind::Int),
+    "the numbers of several messages in the folder, instead of uid",
+);
+const MESSAGE_IDS: Parameter =
+    Parameter::optional("message_ids", TEXTS, "the ids of several messages, instead of message_id");
 const TO: Parameter =
     Parameter::required("to", TEXTS, "addresses, each as ann@acme.example or Ann Lee <ann@acme.example>");
 const TO_OPTIONAL: Parameter = Parameter { required: false, ..TO };
@@ -57,8 +64,8 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     ),
     writes(
         "mail.delete",
-        "Moves a message to Trash; a message that is in Trash is deleted for good.",
-        &[FOLDER, UID, MESSAGE_ID],
+        "Moves a message or several to Trash; a message that is in Trash is deleted for good.",
+        &[FOLDER, UID, MESSAGE_ID, UIDS, MESSAGE_IDS],
         5,
     ),
     backstage(
@@ -84,11 +91,13 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     ),
     writes(
         "mail.flag",
-        "Adds and removes flags of a message: seen, flagged, answered, draft, or words of your own.",
+        "Adds and removes flags of a message or several: seen, flagged, answered, draft, or words of your own.",
         &[
             FOLDER,
             UID,
             MESSAGE_ID,
+            UIDS,
+            MESSAGE_IDS,
             Parameter::optional("add", TEXTS, "flags to add"),
             Parameter::optional("remove", TEXTS, "flags to remove"),
         ],
@@ -125,8 +134,15 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     ),
     writes(
         "mail.move",
-        "Moves a message to another folder, where it gets a new number.",
-        &[Parameter::required("destination", Kind::Text, "the folder to move it to"), FOLDER, UID, MESSAGE_ID],
+        "Moves a message or several to another folder, where each gets a new number.",
+        &[
+            Parameter::required("destination", Kind::Text, "the folder to move them to"),
+            FOLDER,
+            UID,
+            MESSAGE_ID,
+            UIDS,
+            MESSAGE_IDS,
+        ],
         5,
     ),
     reads(
@@ -138,6 +154,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             MESSAGE_ID,
             Parameter::optional("offset", Kind::Int, "where a long body goes on, in characters"),
             Parameter::optional("headers", Kind::Bool, "true to see all header fields as they were sent"),
+            Parameter::optional("quotes", Kind::Bool, "false to leave out what the body quotes of earlier messages"),
         ],
         30,
     ),

@@ -6,7 +6,7 @@ use dayshift_engine::{Context, Decision, Rejection, SmolStr, ToolCall, Value, ma
 use super::address::Recipients;
 use super::compose::{Attachment, Letter, date_text, from_text, replace_headers};
 use super::event::{Delivery, MailEvent};
-use super::limits::MESSAGE_BYTES_MAX;
+use super::limits::{ATTACHMENTS_MAX, MESSAGE_BYTES_MAX};
 use super::lookup::{Found, own_mailbox, show_all};
 use super::message::{Mailbox, Message};
 use super::parse::{self, clean_id};
@@ -49,7 +49,7 @@ impl MailState {
         recipients.cc.extend(more.cc);
         recipients.bcc.extend(more.bcc);
         recipients.tidy();
-        let quoted = body_of(original, || context.load(&original.source))?;
+        let quoted = body_of(original, context.budget(), || context.load(&original.source))?;
         let when = desk.show(original.date.unwrap_or(found.placed.received));
         let writer = original.from.first().map(Mailbox::show).unwrap_or_default();
         let letter = Letter {
@@ -79,13 +79,18 @@ impl MailState {
         let original = found.message();
         let source = context.load(&original.source)?;
         let mut carried = Vec::new();
-        for (index, part) in original.attachments.iter().enumerate() {
-            let bytes = parse::attachment(&source, index).unwrap_or_default().into();
-            carried.push(Attachment { name: tame(&part.name), media_type: part.media_type.clone(), bytes });
+        // All or none: more than can be sent are refused before they are taken apart.
+        let contents = parse::attachments(&source, |index| index <= ATTACHMENTS_MAX, context.budget())?;
+        for (part, bytes) in original.attachments.iter().zip(contents) {
+            carried.push(Attachment {
+                name: tame(&part.name),
+                media_type: part.media_type.clone(),
+                bytes: bytes.into(),
+            });
         }
         carried.extend(attachments);
         let when = desk.show(original.date.unwrap_or(found.placed.received));
-        let body = body_of(original, || Ok(source))?;
+        let body = body_of(original, context.budget(), || Ok(source))?;
         let text = format!(
             "{}\n\n---------- Forwarded message ----------\nFrom: {}\nDate: {when}\nSubject: {}\nTo: {}\n\n{body}",
             call.text("body").trim_end(),
@@ -139,7 +144,7 @@ impl MailState {
             letter.in_reply_to = Some(id);
         }
         let bcc = letter.recipients.bcc.clone();
-        let message = letter.seal(desk.zone, context, |id| self.known.contains(context.frame, id))?;
+        let message = letter.seal(desk.zone, context, self)?;
         let answer =
             map! { "folder" => DRAFTS, "message_id" => message.id.clone(), "subject" => message.subject.clone() };
         let event = MailEvent::DraftSaved { address: me.address, message, bcc, replaces, saved: context.time };
@@ -166,7 +171,8 @@ impl MailState {
         ];
         let source = context.load(&draft.source)?;
         let bytes = replace_headers(&source, &["Message-ID", "Date", "From", "Bcc"], &fields);
-        let message = Message { identity: draft.identity, ..parse::parse(&bytes, context.store(bytes.clone())) };
+        let parsed = parse::parse(&bytes, context.store(bytes.clone()), context.budget())?;
+        let message = Message { identity: draft.identity, ..parsed };
         let answer = sent_answer(&message, &recipients);
         let deleted = MailEvent::MessageDeleted { address: me.address.clone(), folder: DRAFTS.into(), uid: found.uid };
         Ok(Decision::change(vec![deleted, delivered(&me, message, &recipients, context)], answer))
@@ -181,7 +187,7 @@ impl MailState {
     ) -> Result<Decision<MailEvent>, Rejection> {
         letter.recipients.check()?;
         let (from, recipients) = (letter.from.clone(), letter.recipients.clone());
-        let message = letter.seal(desk.zone, context, |id| self.known.contains(context.frame, id))?;
+        let message = letter.seal(desk.zone, context, self)?;
         let answer = sent_answer(&message, &recipients);
         Ok(Decision::change(vec![delivered(&from, message, &recipients, context)], answer))
     }

@@ -23,7 +23,7 @@ Subject: =?iso-8859-1?Q?Angebot_f=FCr_das?=\r\n =?iso-8859-1?Q?_Dach?=\r\nDate: 
 MIME-Version: 1.0\r\nContent-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nSch=F6ne Gr=FC=DFe, 5 =\r\nTage\r\n",
     );
     assert_eq!(text(&shown, "from"), "Jürgen Müller <m.mueller@firma.example>");
-    assert_eq!(text(&shown, "to"), "Lee, Ann <ann@acme.example>, Björn <bjoern@acme.example>");
+    assert_eq!(text(&shown, "to"), "\"Lee, Ann\" <ann@acme.example>, Björn <bjoern@acme.example>");
     assert_eq!(text(&shown, "subject"), "Angebot für das Dach");
     assert_eq!(text(&shown, "body"), "Schöne Grüße, 5 Tage\n");
     assert_eq!(text(&shown, "date"), "2026-03-02T10:11:10+01:00");
@@ -142,7 +142,7 @@ fn folded_and_broken_headers_do_not_hurt() {
     );
     assert_eq!(text(&shown, "from"), "Bob <bob@b.example>");
     assert_eq!(text(&shown, "subject"), "a b c");
-    assert_eq!(shown.get("date"), Some(&Value::Null));
+    assert_eq!(text(&shown, "date"), "unknown");
     assert_eq!(text(&shown, "body"), "body\n");
 }
 
