@@ -16,7 +16,11 @@ mod file_tests;
 mod format;
 mod formula;
 #[cfg(test)]
+mod formula_budget_tests;
+#[cfg(test)]
 mod formula_tests;
+#[cfg(test)]
+mod formula_value_tests;
 mod import;
 mod index;
 mod insert;
@@ -43,7 +47,7 @@ pub use a1::{Area, BadReference, CellRef, GRID_COLUMNS_MAX, GRID_ROWS_MAX};
 pub use cell::{CELL_TEXT_BYTES_MAX, Cell, CellError, CellValue, FORMULA_BYTES_MAX, Input, Precedent};
 pub use event::{CellWritten, SheetsEvent};
 pub use format::{FORMAT_BYTES_MAX, formatted, is_known_format};
-pub use formula::{COMPUTE_COST_MAX, FORMULA_AREA_CELLS_MAX};
+pub use formula::FORMULA_AREA_CELLS_MAX;
 pub use import::{IMPORT_BYTES_MAX, IMPORT_CELLS_MAX, IMPORT_TEXT_BYTES_MAX};
 pub use read::{FIND_MATCHES_MAX, PRECEDENTS_NOTED_MAX, READ_CELLS_MAX, READ_ROWS_MAX};
 pub use state::{BOOK_NAME_BYTES_MAX, BOOKS_MAX, SheetsState, WORKSHEET_NAME_BYTES_MAX, WORKSHEETS_MAX};

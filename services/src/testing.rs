@@ -1,7 +1,7 @@
 //! A bench on which one service is tried alone: calls are admitted, decided, applied and traced as the kernel does it. Test code only.
 
 use dayshift_engine::{
-    Accesses, Actor, Applying, Audience, Blobs, Canonical, Context, Effect, Frame, Key, Looking, MemoryBlobs,
+    Accesses, Actor, Applying, Audience, Blobs, Budget, Canonical, Context, Effect, Frame, Key, Looking, MemoryBlobs,
     Rejection, Seed, Seq, SimTime, SmolStr, ToolCall, Turn, Value,
 };
 
@@ -19,6 +19,8 @@ pub(crate) struct Bench<S> {
     pub(crate) accesses: Accesses,
     /// The keys that the last call wrote, sorted.
     pub(crate) writes: Vec<Key>,
+    /// The work and the bytes that a call may cost, where a test wants less than usual.
+    pub(crate) limits: Option<(u64, u64)>,
 }
 
 impl<S: Service> Bench<S> {
@@ -38,6 +40,7 @@ impl<S: Service> Bench<S> {
             blobs: MemoryBlobs::new(),
             accesses: Accesses::default(),
             writes: Vec::new(),
+            limits: None,
         }
     }
 
@@ -53,7 +56,8 @@ impl<S: Service> Bench<S> {
         self.seq = self.seq.next();
         self.time = self.time + dayshift_engine::SimDuration::from_seconds(1);
         self.writes.clear();
-        let frame = Frame::new();
+        let limits = self.limits.map(|(work, bytes)| Budget::new(work, bytes));
+        let frame = limits.map_or_else(Frame::new, Frame::with_budget);
         let actor = if spec.audience == Audience::Backstage { Actor::World } else { self.actor.clone() };
         let context = Context {
             seq: self.seq,

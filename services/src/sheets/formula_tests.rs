@@ -114,18 +114,10 @@ fn formulas_have_a_limit_of_cells_in_one_area() {
     }
 }
 
-/// A finding of the fuzzer: what the library holds for an area grows with its columns, and areas are kept until all formulas are computed.
 #[test]
-fn areas_of_many_columns_cost_by_their_columns() {
+fn areas_of_many_columns_cost_what_their_cells_do() {
     let mut bench = bench();
-    let mut enter = |count: usize| {
-        let column: Value = (1..=count).map(|row| Value::List(row![format!("=SUM(Z{row}:TZZ{row})")])).collect();
-        write(&mut bench, "A1", column, "user").map_err(|refusal| refusal.code)
-    };
-    assert!(enter(1).is_ok());
-    assert_eq!(enter(5).err().as_deref(), Some("sheets/too-expensive"));
-    // As wide as people's tables are, they cost what their cells do.
-    let column: Value = (1..=400).map(|row| Value::List(row![format!("=SUM(B{row}:IV{row})")])).collect();
+    let column: Value = (1..=400).map(|row| Value::List(row![format!("=SUM(Z{row}:TZZ{row})")])).collect();
     assert!(write(&mut bench, "A1", column, "user").is_ok());
 }
 
@@ -133,13 +125,13 @@ fn areas_of_many_columns_cost_by_their_columns() {
 fn a_change_that_costs_too_much_to_compute_is_refused_and_nothing_changes() {
     let mut bench = bench();
     let mut enter = |count: usize| {
-        let column: Value = (0..count).map(|_| Value::List(row!["=SUM(SEQUENCE(9))"])).collect();
+        let column: Value = (0..count).map(|_| Value::List(row!["=SUM(SEQUENCE(1000,1000))"])).collect();
         let before = bench.service.digest();
         let result = write(&mut bench, "A1", column, "user").map_err(|refusal| refusal.code);
         assert_eq!(bench.service.digest() == before, result.is_err());
         result.map(|_| read(&mut bench, &format!("A{count}"), "values"))
     };
-    assert_eq!(enter(100).as_deref(), Ok("[[45]]"));
+    assert_eq!(enter(2).as_deref(), Ok("[[500000500000]]"));
     assert_eq!(enter(1_000), Err("sheets/too-expensive".into()));
 }
 

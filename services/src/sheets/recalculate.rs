@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::Offset;
-use dayshift_engine::{Applying, Canonical, Context, Frame, Rejection, SmolStr};
+use dayshift_engine::{Applying, Canonical, Context, Frame, OverBudget, Rejection, SmolStr};
 
 use super::a1::{Area, CellRef};
 use super::cell::{Cell, CellError, CellValue, Input, Precedent};
 use super::event::{CellWritten, SheetsEvent};
-use super::formula::{COMPUTE_COST_MAX, Formula, Outcome, Surroundings, rename_worksheet};
+use super::formula::{Formula, Outcome, Surroundings, rename_worksheet};
 use super::index::FormulaAt;
 use super::insert::Insertion;
 use super::locate::same_name;
@@ -46,15 +46,7 @@ impl SheetsState {
         }
         work.base = Some(work.after.clone());
         work.reach();
-        work.compute();
-        if work.surroundings.is_spent() {
-            return Err(Rejection::new(
-                "sheets/too-expensive",
-                format!(
-                    "the formulas that this change reaches look at more than {COMPUTE_COST_MAX} cells; make them read smaller ranges, or clear some of them first"
-                ),
-            ));
-        }
+        work.compute().map_err(too_expensive)?;
         work.note(context.frame);
         let mut computed = work.results();
         for event in &mut events {
@@ -77,7 +69,7 @@ struct Work<'a> {
     base: Option<Book>,
     /// Rows that the call puts in between.
     inserted: Option<(SmolStr, Insertion)>,
-    surroundings: Surroundings,
+    surroundings: Surroundings<'a>,
     context: &'a Context<'a>,
     /// The cells that the call itself changes.
     changed: BTreeSet<FormulaAt>,
@@ -103,7 +95,7 @@ impl<'a> Work<'a> {
             after: book.for_trial(),
             base: None,
             inserted: None,
-            surroundings: Surroundings::new(now, offset, seed),
+            surroundings: Surroundings::new(now, offset, seed, context.budget()),
             context,
             changed: BTreeSet::new(),
             affected: BTreeMap::new(),
@@ -250,7 +242,7 @@ impl<'a> Work<'a> {
     }
 
     /// Computes the affected formulas, again as long as computed references turn out to read more than was known.
-    fn compute(&mut self) {
+    fn compute(&mut self) -> Result<(), OverBudget> {
         for _ in 0..PASSES_MAX {
             let (order, circular) = self.order();
             let mut grew = false;
@@ -260,12 +252,9 @@ impl<'a> Work<'a> {
                 self.put(&at, outcome);
             }
             for at in order {
-                if self.surroundings.is_spent() {
-                    return;
-                }
                 let Some(task) = self.affected.get_mut(&at) else { continue };
                 let Some(formula) = &task.formula else { continue };
-                let outcome = self.surroundings.compute(&self.after, formula, &at);
+                let outcome = self.surroundings.compute(&self.after, formula, &at)?;
                 let known = task.reads.len();
                 task.reads.extend(outcome.looked.iter().cloned());
                 grew |= task.reads.len() > known;
@@ -275,6 +264,7 @@ impl<'a> Work<'a> {
                 break;
             }
         }
+        Ok(())
     }
 
     fn put(&mut self, at: &FormulaAt, outcome: Outcome) {
@@ -395,6 +385,15 @@ impl Task {
             }),
         }
     }
+}
+
+fn too_expensive(over: OverBudget) -> Rejection {
+    Rejection::new(
+        "sheets/too-expensive",
+        format!(
+            "computing the formulas that this change reaches: {over}; make them read smaller ranges, or clear some of them first"
+        ),
+    )
 }
 
 fn enters_formula(event: &SheetsEvent) -> bool {
