@@ -13,6 +13,11 @@ pub trait Checks<W: World>: Send + Sync {
     /// Returns the score from which on an episode passes, in [0, 1].
     fn threshold(&self) -> f64;
 
+    /// Returns whether any check asks what has changed and through whom. Only then is [`crate::Changes`] kept while a log is graded.
+    fn asks_for_changes(&self) -> bool {
+        false
+    }
+
     /// Evaluates the check at `index` in `scene`: its level in [0, 1]. Everything it reads is noted in the scene's frame.
     ///
     /// # Errors

@@ -384,6 +384,7 @@ impl<W: World> Episode<W> {
             world: &self.world,
             past: &self.past,
             log: &self.log,
+            changes: None,
             time: self.schedule.now,
             day: self.schedule.day,
             seed: self.schedule.seed,

@@ -8,6 +8,7 @@ use smol_str::SmolStr;
 
 use crate::access::{Frame, Key, ReadKind};
 use crate::blob::Blobs;
+use crate::changes::Changes;
 use crate::codec::{CodecError, Stored, decode_value, encode_value};
 use crate::id::{Actor, Day, Seq, Turn};
 use crate::log::Log;
@@ -97,6 +98,8 @@ pub struct Scene<'a, W> {
     pub past: &'a OrdMap<SmolStr, W>,
     /// The log so far.
     pub log: &'a Log,
+    /// What has changed since the episode opened, and through whom; only for checks that ask for it ([`crate::Checks::asks_for_changes`]).
+    pub changes: Option<&'a Changes>,
     /// The simulated time.
     pub time: SimTime,
     /// The current day; 0 before the first one opens.

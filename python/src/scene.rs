@@ -61,6 +61,7 @@ impl PyScene {
             world: &self.world,
             past: &self.past,
             log: &self.log,
+            changes: None,
             time: self.time,
             day: self.day,
             seed: self.seed,

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dayshift_engine::{
-    Actor, CLOCK_KEY, CheckSpec, Checks, Day, Episode, EpisodeError, Frame, Head, Key, Moment, Read, ReadKind,
-    RecordHead, Request, Seq, SimTime, SmolStr, Turn, World,
+    Actor, CLOCK_KEY, Changes, CheckSpec, Checks, Day, Episode, EpisodeError, Frame, Head, Key, Moment, Read, ReadKind,
+    RecordHead, Request, Scene, Seq, SimTime, SmolStr, Turn, World, changes_keys,
 };
 
 use crate::ReplayError;
@@ -119,6 +119,10 @@ pub struct Grader<W: World> {
     written: BTreeSet<Key>,
     turn_of: BTreeMap<Seq, Turn>,
     owners: Owners,
+    /// Kept only for checks that ask for it.
+    changes: Option<Changes>,
+    /// The checks that are to be evaluated before they count; none unless only the outcome is asked for.
+    stale: Option<BTreeSet<usize>>,
     segment: Option<(Actor, Option<Turn>)>,
     last: Seq,
     day: Day,
@@ -139,6 +143,8 @@ impl<W: World> Clone for Grader<W> {
             written: self.written.clone(),
             turn_of: self.turn_of.clone(),
             owners: self.owners.clone(),
+            changes: self.changes.clone(),
+            stale: self.stale.clone(),
             segment: self.segment.clone(),
             moves: self.moves.clone(),
             crossings: self.crossings.clone(),
@@ -181,6 +187,7 @@ impl<W: World> Grader<W> {
     #[must_use]
     pub fn new(checks: Arc<dyn Checks<W>>) -> Self {
         let states = checks.specs().iter().map(|_| State::default()).collect();
+        let changes = checks.asks_for_changes().then(Changes::default);
         Self {
             checks,
             states,
@@ -188,6 +195,8 @@ impl<W: World> Grader<W> {
             written: BTreeSet::new(),
             turn_of: BTreeMap::new(),
             owners: Owners::default(),
+            changes,
+            stale: None,
             segment: None,
             last: Seq::default(),
             day: Day::default(),
@@ -198,6 +207,13 @@ impl<W: World> Grader<W> {
             crossings: Vec::new(),
             evaluations: 0,
         }
+    }
+
+    /// Returns a grader that has seen nothing and is asked for levels and score alone: how they moved in between is not found out. Constraints are
+    /// followed all the same, and every other check is evaluated once, when it counts.
+    #[must_use]
+    pub fn of_outcome(checks: Arc<dyn Checks<W>>) -> Self {
+        Self { stale: Some(BTreeSet::new()), ..Self::new(checks) }
     }
 
     /// Lets `episode` absorb the next record, and evaluates the checks that a segment ending before it concerns.
@@ -214,10 +230,15 @@ impl<W: World> Grader<W> {
             self.settle(episode);
         }
         if std::mem::take(&mut self.day_over) {
-            self.freeze();
+            self.freeze(episode);
         }
+        let before = self.changes.is_some().then(|| episode.world().clone());
         let head = episode.absorb_traced(record)?;
+        let is_open = self.opened.is_some();
         self.note(episode, &head, segment);
+        if let Some(before) = before.filter(|_| is_open) {
+            self.note_changes(&before, episode, &head);
+        }
         Ok(())
     }
 
@@ -234,8 +255,14 @@ impl<W: World> Grader<W> {
             self.written.iter().filter_map(|key| self.watchers.get(key)).flatten().copied().collect();
         self.written.clear();
         for check in concerned {
-            if !self.states[check].frozen {
-                self.evaluate(episode, check);
+            if self.states[check].frozen {
+                continue;
+            }
+            match &mut self.stale {
+                Some(stale) if !matches!(self.checks.specs()[check].moment, Moment::Throughout { .. }) => {
+                    stale.insert(check);
+                }
+                Some(_) | None => self.evaluate(episode, check),
             }
         }
     }
@@ -248,10 +275,17 @@ impl<W: World> Grader<W> {
         (uncapped, score)
     }
 
+    /// Returns the level of the check at `index` as it was settled last.
+    #[must_use]
+    pub fn level(&self, index: usize) -> f64 {
+        self.states[index].level
+    }
+
     /// Returns the report on what was seen so far.
     #[must_use]
     pub fn report(mut self, episode: &Episode<W>) -> Report {
         self.settle(episode);
+        self.freshen(episode, |_| true);
         let weights = self.weights();
         let (uncapped, score) = self.scores();
         let start = self.share(|state| state.start);
@@ -317,6 +351,18 @@ impl<W: World> Grader<W> {
         }
     }
 
+    /// Notes what the record that was just absorbed changed in the graded state. Most records change nothing, which their keys or the digest tell.
+    fn note_changes(&mut self, before: &W, episode: &Episode<W>, head: &RecordHead) {
+        let Some(changes) = &mut self.changes else { return };
+        if !episode.last_writes().is_empty() && before.digest() != episode.world().digest() {
+            changes.note(self.last, (&head.actor, head.turn, head.day), before.differences(episode.world()));
+            self.written.extend(changes_keys(&head.actor));
+        }
+        if head.request.ends_day() {
+            changes.end_day(head.day, self.last);
+        }
+    }
+
     /// Looks at every check for the first time: the levels of the initial world.
     fn open(&mut self, episode: &Episode<W>) {
         self.opened = Some(self.last);
@@ -342,7 +388,8 @@ impl<W: World> Grader<W> {
     fn look(&mut self, episode: &Episode<W>, check: usize) -> f64 {
         self.evaluations += 1;
         let frame = Frame::new();
-        let result = self.checks.level(check, &episode.scene(&frame));
+        let scene = Scene { changes: self.changes.as_ref(), ..episode.scene(&frame) };
+        let result = self.checks.level(check, &scene);
         let accesses = frame.close();
         let state = &mut self.states[check];
         for read in std::mem::replace(&mut state.reads, accesses.reads) {
@@ -390,11 +437,27 @@ impl<W: World> Grader<W> {
     }
 
     /// Freezes the checks of the day that was handed over, and of those before it. What happens overnight does not count for them.
-    fn freeze(&mut self) {
+    fn freeze(&mut self, episode: &Episode<W>) {
         let over = (self.day.get() as usize).checked_sub(1);
+        self.freshen(episode, |moment| matches!(moment, Moment::EndOfDay(of) if over.is_some_and(|over| of <= over)));
         for (spec, state) in self.checks.specs().iter().zip(&mut self.states) {
             if let Moment::EndOfDay(of) = spec.moment {
                 state.frozen |= over.is_some_and(|over| of <= over);
+            }
+        }
+    }
+
+    /// Evaluates the stale checks that count now.
+    fn freshen(&mut self, episode: &Episode<W>, counts: impl Fn(Moment) -> bool) {
+        let Some(stale) = &mut self.stale else { return };
+        let specs = self.checks.specs();
+        let due: Vec<usize> = stale.iter().copied().filter(|check| counts(specs[*check].moment)).collect();
+        for check in &due {
+            stale.remove(check);
+        }
+        for check in due {
+            if !self.states[check].frozen {
+                self.evaluate(episode, check);
             }
         }
     }

@@ -118,6 +118,12 @@ impl Scripted {
         }
     }
 
+    /// Returns the agent as it stands, going on with `solution`, which has everything in common with its own that was done so far.
+    #[must_use]
+    pub fn turned_to(self, solution: Arc<Solution>) -> Self {
+        Self { solution, ..self }
+    }
+
     fn keep_answer(&mut self, last: &Step) {
         let Some(name) = self.awaited.take() else { return };
         match &last.answer {

@@ -15,6 +15,8 @@ pub struct StarlarkChecks {
     /// By check: its function.
     pub(crate) functions: Vec<SmolStr>,
     pub(crate) threshold: f64,
+    /// Whether a function asks what has changed.
+    pub(crate) asks_for_changes: bool,
 }
 
 impl<W: World> Checks<W> for StarlarkChecks {
@@ -24,6 +26,10 @@ impl<W: World> Checks<W> for StarlarkChecks {
 
     fn threshold(&self) -> f64 {
         self.threshold
+    }
+
+    fn asks_for_changes(&self) -> bool {
+        self.asks_for_changes
     }
 
     fn level(&self, index: usize, scene: &Scene<'_, W>) -> Result<f64, ScriptError> {

@@ -3,6 +3,7 @@
 
 mod agents;
 mod checks;
+mod examples;
 mod guards;
 mod language;
 mod library;
@@ -21,6 +22,7 @@ mod yaml;
 
 pub use agents::{Agent, AgentError, Noop, Observation, RunError, Scripted, run};
 pub use checks::StarlarkChecks;
+pub use examples::{EXAMPLES_MIN, EXAMPLES_PATH, Example, Examples};
 pub use guards::{Ask, ScenarioGuards};
 pub use language::{
     CALL_DEPTH_MAX, HEAP_BYTES_MAX, NESTING_MAX, RANGE_MAX, SOURCE_BYTES_MAX, STATEMENTS_MAX, TEXT_MADE_BYTES_MAX,
@@ -38,5 +40,6 @@ pub use scenario::{PrefixError, Scenario};
 pub use script::{REACTION_CALLS_MAX, ScenarioScript};
 pub use setup::SetupCall;
 pub use solution::{Solution, SolutionCall, SolutionTurn};
+pub use stage::{CHANGES_MAX, CHANGES_PATTERNS_MAX};
 pub use times::DURATION_DAYS_MAX;
 pub use yaml::{YAML_BYTES_MAX, YAML_NODES_MAX};

@@ -5,11 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use dayshift_engine::{
-    BlobId, Blobs, Checks, EpisodeError, Genesis, Prefix, Script, SimTime, SmolStr, ToolCall, Value, World, map,
+    BlobId, Blobs, Checks, EpisodeError, Genesis, Prefix, Scene, Script, SimTime, SmolStr, ToolCall, Value, World, map,
 };
 
 use crate::agents::{Agent, Noop, Scripted};
 use crate::checks::StarlarkChecks;
+use crate::examples::{self, Examples};
 use crate::guards::{GUARDS_PATH, Named, ScenarioGuards};
 use crate::language::{Language, Program, Vocabulary};
 use crate::manifest::{CHECKS_PATH, FunctionName, MANIFEST_PATH, Manifest, Person, PersonaEntry, Requirement};
@@ -38,6 +39,7 @@ pub struct Scenario<W> {
     script: Arc<ScenarioScript>,
     checks: Arc<StarlarkChecks>,
     solutions: Vec<Arc<Solution>>,
+    examples: Vec<Examples>,
     guards: ScenarioGuards,
     allows_outside: bool,
     own_script: Option<Arc<dyn Script<W>>>,
@@ -61,6 +63,7 @@ impl<W> Clone for Scenario<W> {
             script: Arc::clone(&self.script),
             checks: Arc::clone(&self.checks),
             solutions: self.solutions.clone(),
+            examples: self.examples.clone(),
             guards: self.guards.clone(),
             allows_outside: self.allows_outside,
             own_script: self.own_script.clone(),
@@ -236,6 +239,21 @@ impl<W: World> Scenario<W> {
         &self.solutions
     }
 
+    /// Returns the examples that the package's functions carry.
+    #[must_use]
+    pub fn examples(&self) -> &[Examples] {
+        &self.examples
+    }
+
+    /// Returns whether `function` of `checks.star` holds for one of its examples, or for anything else that it could be `given`, in `scene`.
+    ///
+    /// # Errors
+    ///
+    /// What the script says.
+    pub fn holds_for(&self, function: &str, given: &Value, scene: &Scene<'_, W>) -> Result<bool, String> {
+        self.checks.holds_for(function, given, scene)
+    }
+
     /// Keeps the package's blobs and returns what the genesis record says.
     pub fn genesis(&self, blobs: &dyn Blobs) -> Genesis {
         let blobs = self.package.to_blobs(blobs);
@@ -318,6 +336,7 @@ impl Loading<'_> {
             vocabulary: *self.vocabulary,
             zone: manifest.calendar.zone,
             days: manifest.days.iter().map(|day| day.name.clone()).collect(),
+            people: manifest.people.iter().map(|person| person.name.clone()).collect(),
         });
         let language = Language::new(self.vocabulary).map_err(|problem| self.problems.push(problem)).ok()?;
         let mut programs = BTreeMap::new();
@@ -336,6 +355,10 @@ impl Loading<'_> {
         };
         self.known_guards(judges.as_deref(), &guards);
         let (program, judges) = (program?, judges?);
+        let examples = examples::read(self.package, &program).unwrap_or_else(|problems| {
+            self.problems.extend(problems);
+            Vec::new()
+        });
         let conditions = timeline.conditions.iter().map(|name| name.as_ref().map(|name| name.name.clone())).collect();
         let checks = StarlarkChecks {
             house: Arc::clone(&house),
@@ -343,6 +366,7 @@ impl Loading<'_> {
             specs: manifest.checks.iter().map(|check| check.spec.clone()).collect(),
             functions: manifest.checks.iter().map(|check| check.function.name.clone()).collect(),
             threshold: manifest.threshold,
+            asks_for_changes: self.package.get(CHECKS_PATH).is_some_and(|source| names_changes(source)),
         };
         let personas = personas.into_iter().collect::<Option<Vec<_>>>()?;
         Some(Scenario {
@@ -360,6 +384,7 @@ impl Loading<'_> {
             script: Arc::new(ScenarioScript { house, plan: timeline.plan, program, conditions, personas }),
             checks: Arc::new(checks),
             solutions,
+            examples,
             guards: ScenarioGuards::new(judges),
             allows_outside: manifest.allows_outside,
             own_script: None,
@@ -463,6 +488,13 @@ impl Loading<'_> {
         }
         solutions
     }
+}
+
+/// Returns whether a script names the question for changes. A comment that does costs a little time and nothing else.
+fn names_changes(source: &[u8]) -> bool {
+    String::from_utf8_lossy(source)
+        .split(|character: char| !character.is_alphanumeric() && character != '_')
+        .any(|word| word == "changes")
 }
 
 fn known_function(program: Option<&Program>, function: &FunctionName, report: &Report<'_>) {

@@ -1,6 +1,8 @@
 //! What scripts can ask, answered from a scene of the kernel: everything for checks and conditions, and for a persona only what such a person
 //! would see. Every read goes through the scene's frame and is its evidence.
 
+mod changes;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -10,12 +12,15 @@ use dayshift_engine::{CLOCK_KEY, Key, PastCall, ReadKind, Scene, Seq, SimTime, S
 
 use crate::language::{Stage, Vocabulary};
 
+pub use self::changes::{CHANGES_MAX, CHANGES_PATTERNS_MAX};
+
 /// What all stages of a scenario know.
 #[derive(Clone, Debug)]
 pub(crate) struct House {
     pub(crate) vocabulary: Vocabulary,
     pub(crate) zone: Tz,
     pub(crate) days: Vec<SmolStr>,
+    pub(crate) people: Vec<SmolStr>,
 }
 
 /// Somebody who looks.
@@ -48,7 +53,7 @@ impl House {
         time.to_chrono().with_timezone(&self.zone).to_rfc3339_opts(SecondsFormat::AutoSi, false)
     }
 
-    fn day_name(&self, day: dayshift_engine::Day) -> Option<SmolStr> {
+    pub(crate) fn day_name(&self, day: dayshift_engine::Day) -> Option<SmolStr> {
         self.days.get((day.get() as usize).checked_sub(1)?).cloned()
     }
 }
@@ -69,6 +74,7 @@ impl<W: World> Stage for OpenStage<'_, W> {
                     .map(|(seq, turn, text)| map! { "seq" => seq.get(), "turn" => turn.get(), "text" => text })
                     .collect())
             }
+            "scene.changes" => changes::answer(self.house, self.scene, &arguments),
             "scene.now" => {
                 self.scene.frame.note(ReadKind::Item, Key::new(CLOCK_KEY), Seq::default());
                 Ok(self.house.show(self.scene.time).into())
@@ -138,7 +144,7 @@ impl<W: World> Stage for PersonaStage<'_, W> {
                 let label = format!("persona/{}/{label}", self.viewer.name);
                 Ok(self.open.scene.seed.stream(&label).below(below).into())
             }
-            "scene.day" | "scene.calls" | "scene.messages" => {
+            "scene.day" | "scene.calls" | "scene.messages" | "scene.changes" => {
                 Err("a persona does not see the log or earlier days; remember what it needs".to_owned())
             }
             _ => {

@@ -146,6 +146,9 @@ def calls(tool = None):
 def messages():
     return [struct(**message) for message in _ask(_hand, "scene.messages", None, [], (), {})]
 
+def changes(by = "agent", since = None, except_ = []):
+    return [struct(**change) for change in _ask(_hand, "scene.changes", None, ["by", "since", "except_"], (by, since, except_), {})]
+
 def now():
     return _ask(_hand, "scene.now", None, [], (), {})
 
