@@ -5,6 +5,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 mod tidy;
 
@@ -26,12 +27,16 @@ const PYTHON_PACKAGES: [&str; 10] = [
 const PYTHON_SOURCES: [&str; 5] =
     ["flufl.bounce==6.0.0", "mail-parser==4.8.0", "pyexcel-xlsx==0.6.1", "python-docx==1.2.0", "python-pptx==1.0.2"];
 
+/// The name under which the property tests are a fuzz target.
+const PROPERTIES: &str = "properties";
+
 const USAGE: &str = "usage: cargo xtask COMMAND
 
   ci      formats, lints, tidies and tests everything, as continuous integration does
   tidy    checks the invariants that the compiler cannot see
   python  installs the Python packages that tests compare with, and unpacks those that bring files to read, into target/venv
-  fuzz [SECONDS [TARGET]]   runs every fuzz target, or one, for so long (default 60)";
+  fuzz [SECONDS [TARGET]]   runs every fuzz target, or one, for so long (default 60); the target `properties` is the property tests,
+                            drawn from other seeds than continuous integration draws from";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -136,6 +141,9 @@ fn done(mark: &Path, list: &[&str]) -> Result<(), String> {
 /// Runs every fuzz target, or the one called `only`, under libFuzzer. cargo-fuzz asks for a nightly compiler; `RUSTC_BOOTSTRAP` lets the stable one do.
 /// No sanitizer: our crates forbid `unsafe`, and without one the targets run on any toolchain, several times as fast.
 fn fuzz(seconds: &str, only: Option<&str>) -> Result<(), String> {
+    if only == Some(PROPERTIES) {
+        return properties(seconds);
+    }
     if !cargo(["fuzz", "--version"]).output().is_ok_and(|output| output.status.success()) {
         step("install cargo-fuzz", cargo(["install", "cargo-fuzz", "--locked"]))?;
     }
@@ -150,6 +158,23 @@ fn fuzz(seconds: &str, only: Option<&str>) -> Result<(), String> {
         run.args([&found, &seeds]).args(["--", &limit, "-rss_limit_mb=2048", "-timeout=20"]);
         run.env("RUSTC_BOOTSTRAP", "1");
         step(&format!("fuzz {target}"), run)?;
+    }
+    if only.is_none() { properties(seconds) } else { Ok(()) }
+}
+
+/// Runs the property tests from one random seed after another, for so long. What they find becomes a case of its own.
+fn properties(seconds: &str) -> Result<(), String> {
+    let seconds = seconds.parse().map_err(|_| format!("'{seconds}' is no number of seconds"))?;
+    let (begin, most) = (Instant::now(), Duration::from_secs(seconds));
+    while begin.elapsed() < most {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|error| error.to_string())?;
+        let seed = (now.as_nanos() as u64).to_string();
+        let mut test = cargo(["test", "--locked"]);
+        test.args(
+            ["engine", "services", "stores", "scenarios", "replay"].map(|name| format!("--package=dayshift-{name}")),
+        );
+        test.env("PROPTEST_RNG_SEED", &seed);
+        step(&format!("property tests from PROPTEST_RNG_SEED={seed}"), test)?;
     }
     Ok(())
 }

@@ -20,7 +20,9 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         header(path, text, &mut faults);
         wire_json(path, text, &mut faults);
         host_paths(path, text, &mut faults);
+        random_seeds(path, text, &mut faults);
     }
+    one_seed(root, &mut faults);
     one_file_names_sled(&sources, &mut faults);
     services_know_only_themselves(&sources, &mut faults);
     core_builds_without(root, &["tokio", "sled"], &mut faults)?;
@@ -83,6 +85,44 @@ fn host_paths(path: &Path, text: &str, faults: &mut Vec<String>) {
     }
 }
 
+/// The variable from which proptest takes its seed.
+const SEED_VARIABLE: &str = "PROPTEST_RNG_SEED";
+
+/// Property tests draw from one seed, which stands in cargo's configuration.
+fn one_seed(root: &Path, faults: &mut Vec<String>) {
+    let path = root.join(".cargo/config.toml");
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let is_set = |line: &str| {
+        let value =
+            line.strip_prefix(SEED_VARIABLE).map(|rest| rest.trim_start_matches([' ', '=', '"']).trim_end_matches('"'));
+        value.is_some_and(|value| value.parse::<u64>().is_ok())
+    };
+    if !text.lines().any(is_set) {
+        faults.push(format!(
+            ".cargo/config.toml: sets no number as {SEED_VARIABLE}, so that property tests draw random seeds"
+        ));
+    }
+}
+
+/// A configuration that does not start from proptest's default one does not see the seed; a runner of one's own draws another.
+fn random_seeds(path: &Path, text: &str, faults: &mut Vec<String>) {
+    // Put together here, so that this file does not find itself.
+    let (runner, own_seed) = ("TestRunner".to_owned() + "::", "Rng".to_owned() + "Seed");
+    for (number, line) in text.lines().enumerate() {
+        let sees_seed = |line: &str| line.contains("with_cases(") || line.contains("ProptestConfig::default()");
+        let fault = if line.contains(&("#![proptest".to_owned() + "_config(")) && !sees_seed(line) {
+            "a proptest configuration that does not start from ProptestConfig::default() draws random seeds"
+        } else if line.contains(&runner) && !line.contains(&(runner.clone() + "deterministic()")) {
+            "a runner of property tests is TestRunner::deterministic(), or draws random seeds"
+        } else if line.contains(&own_seed) || line.contains(&("rng_".to_owned() + "seed")) {
+            "the seed of property tests stands in .cargo/config.toml and nowhere else"
+        } else {
+            continue;
+        };
+        faults.push(format!("{}:{}: {fault}", path.display(), number + 1));
+    }
+}
+
 fn one_file_names_sled(sources: &[(PathBuf, String)], faults: &mut Vec<String>) {
     let naming: Vec<String> = sources
         .iter()
@@ -136,4 +176,33 @@ fn core_builds_without(root: &Path, banned: &[&str], faults: &mut Vec<String>) -
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults_of(line: &str) -> usize {
+        let mut faults = Vec::new();
+        random_seeds(Path::new("some.rs"), line, &mut faults);
+        faults.len()
+    }
+
+    #[test]
+    fn a_property_test_that_would_draw_a_random_seed_is_a_fault() {
+        let config = |inside: &str| "#![proptest".to_owned() + "_config(" + inside + ")]";
+        assert_eq!(faults_of(&config("ProptestConfig::with_cases(64)")), 0);
+        assert_eq!(faults_of(&config("ProptestConfig { cases: 9, ..ProptestConfig::default() }")), 0);
+        assert_eq!(faults_of(&config("mine()")), 1);
+        assert_eq!(faults_of(&("let mut runner = TestRunner".to_owned() + "::deterministic();")), 0);
+        assert_eq!(faults_of(&("let mut runner = TestRunner".to_owned() + "::new(config);")), 1);
+        assert_eq!(faults_of(&("use proptest::test_runner::Rng".to_owned() + "Seed;")), 1);
+    }
+
+    #[test]
+    fn the_seed_is_set_for_whoever_runs_the_tests() {
+        let mut faults = Vec::new();
+        one_seed(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")), &mut faults);
+        assert_eq!(faults, Vec::<String>::new());
+    }
 }

@@ -11,7 +11,7 @@ use super::event::{CalendarEvent, Kept, Role};
 use super::limits::{CALENDARS_MAX, COMPONENT_BYTES_MAX, EXCEPTIONS_MAX, FILE_BYTES_MAX, LINE_BYTES_MAX};
 use super::lookup::{calendar_name, party};
 use super::parse::parse;
-use super::source::{File, PieceKind, SplitFault, is_unfinished, split, tzids};
+use super::source::{File, Nesting, PieceKind, SplitFault, split, tzids};
 use super::state::{CalendarState, Shelf};
 use super::write;
 use super::zones::Zones;
@@ -118,42 +118,79 @@ impl CalendarState {
         mut load: impl FnMut(&Content) -> Result<Arc<[u8]>, E>,
     ) -> Result<Option<Vec<u8>>, E> {
         let Some(shelf) = self.peek_shelf(&calendar.into()) else { return Ok(None) };
-        let mut pieces: BTreeMap<(u64, usize), &Content> = BTreeMap::new();
+        let mut pieces: BTreeMap<(u64, usize), (bool, &Content)> = BTreeMap::new();
         let (mut head, mut tail) = (None, None);
         for (place, kept) in shelf.kept.peek_all() {
             match kept.role {
                 Role::Head => head = Some(&kept.bytes),
                 Role::Tail => tail = Some(&kept.bytes),
-                Role::Zone { .. } | Role::Other => drop(pieces.insert((*place, 0), &kept.bytes)),
+                Role::Zone { .. } => drop(pieces.insert((*place, 0), (true, &kept.bytes))),
+                Role::Other => drop(pieces.insert((*place, 0), (false, &kept.bytes))),
             }
         }
         let components = shelf.events.peek_all().flat_map(|(_, series)| series.components.iter());
         for (index, component) in components.enumerate() {
-            pieces.insert((component.place, index + 1), &component.source);
+            pieces.insert((component.place, index + 1), (true, &component.source));
         }
-        let mut out = match head {
-            Some(head) => load(head)?.to_vec(),
-            None => write::HEAD.as_bytes().to_vec(),
-        };
+        let mut out = Joined::new(match head {
+            Some(head) => load(head)?,
+            None => write::HEAD.as_bytes().into(),
+        });
         for text in missing_zones(shelf, &mut load)? {
-            append(&mut out, text.as_bytes());
+            out.component(text.into_bytes().into());
         }
-        let mut unfinished = Vec::new();
-        for ((_, index), content) in pieces {
+        for (is_component, content) in pieces.into_values() {
             let bytes = load(content)?;
-            // What a file begins and does not end swallows what comes behind it.
-            if index == 0 && is_unfinished(&bytes) {
-                unfinished.push(bytes);
-            } else {
-                append(&mut out, &bytes);
-            }
+            if is_component { out.component(bytes) } else { out.stray(bytes) }
         }
-        unfinished.iter().for_each(|bytes| append(&mut out, bytes));
-        match tail {
-            Some(tail) => append(&mut out, &load(tail)?),
-            None => append(&mut out, write::TAIL.as_bytes()),
+        out.stray(match tail {
+            Some(tail) => load(tail)?,
+            None => write::TAIL.as_bytes().into(),
+        });
+        Ok(Some(out.bytes()))
+    }
+}
+
+/// The pieces of a file that is put together. What came in with a file stands in the order in which it came, so that it comes out as it went in. A
+/// component that was added comes behind all of that, unless a piece begins something and does not end it, which would swallow the component: then it
+/// comes before that piece.
+struct Joined {
+    pieces: Vec<Arc<[u8]>>,
+    nesting: Nesting,
+    /// Where a component can stand that cannot stand at the end.
+    place: usize,
+}
+
+impl Joined {
+    fn new(head: Arc<[u8]>) -> Self {
+        let mut joined = Self { pieces: Vec::new(), nesting: Nesting::default(), place: 0 };
+        joined.stray(head);
+        joined
+    }
+
+    /// Adds an event or a zone. It leaves open what was open before it.
+    fn component(&mut self, bytes: Arc<[u8]>) {
+        if self.nesting.is_within_calendar() {
+            self.stray(bytes);
+        } else {
+            self.pieces.insert(self.place, bytes);
+            self.place += 1;
         }
-        Ok(Some(out))
+    }
+
+    /// Adds anything else.
+    fn stray(&mut self, bytes: Arc<[u8]>) {
+        self.nesting.pass(&bytes);
+        self.pieces.push(bytes);
+        if self.nesting.is_within_calendar() {
+            self.place = self.pieces.len();
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.pieces.iter().map(|piece| piece.len() + 2).sum());
+        self.pieces.iter().for_each(|piece| append(&mut out, piece));
+        out
     }
 }
 

@@ -35,54 +35,91 @@ pub(crate) enum SplitFault {
     TooDeep,
 }
 
+/// Which components are open while the lines of a file pass by. A file is taken apart and put together by this one reading.
+#[derive(Debug, Default)]
+pub(crate) struct Nesting {
+    open: Vec<String>,
+}
+
+/// What a line does to the components that are open.
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    Nothing,
+    Begins,
+    Ends(String),
+    /// A calendar ends within an unfinished component: nothing is open any more.
+    Abandons,
+}
+
+impl Nesting {
+    /// Lets the lines of `piece` pass.
+    pub(crate) fn pass(&mut self, piece: &[u8]) {
+        for line in physical_lines(piece) {
+            self.step(&piece[line]);
+        }
+    }
+
+    /// Returns whether a component that is put here belongs to a calendar and to nothing else.
+    pub(crate) fn is_within_calendar(&self) -> bool {
+        self.open.len() == 1
+    }
+
+    fn step(&mut self, line: &[u8]) -> Step {
+        match boundary(line) {
+            // Outside of a calendar nothing counts but the begin of one.
+            Some((true, name)) if self.open.is_empty() && name != "VCALENDAR" => Step::Nothing,
+            Some((true, name)) => {
+                self.open.push(name);
+                Step::Begins
+            }
+            Some((false, name)) if self.open.last() == Some(&name) => {
+                self.open.pop();
+                Step::Ends(name)
+            }
+            Some((false, name)) if name == "VCALENDAR" && !self.open.is_empty() => {
+                self.open.clear();
+                Step::Abandons
+            }
+            Some((false, _)) | None => Step::Nothing,
+        }
+    }
+}
+
 /// Takes `bytes` apart.
 pub(crate) fn split(bytes: &[u8]) -> Result<File<'_>, SplitFault> {
     let mut cuts: Vec<(PieceKind, Range<usize>)> = Vec::new();
-    let mut open: Vec<String> = Vec::new();
+    let mut nesting = Nesting::default();
     let (mut gap, mut piece, mut begun, mut head_end, mut last_end) = (0, 0, None, None, None);
     for line in physical_lines(bytes) {
-        match boundary(&bytes[line.clone()]) {
-            Some((true, name)) => {
-                if open.is_empty() && name == "VCALENDAR" {
-                    open.push(name);
-                } else if !open.is_empty() {
-                    if open.len() == 1 {
-                        piece = line.start;
-                        begun.get_or_insert(piece);
-                    }
-                    open.push(name);
+        match nesting.step(&bytes[line.clone()]) {
+            Step::Begins => {
+                if nesting.open.len() == 2 {
+                    piece = line.start;
+                    begun.get_or_insert(piece);
                 }
-                if open.len() > COMPONENT_DEPTH_MAX {
+                if nesting.open.len() > COMPONENT_DEPTH_MAX {
                     return Err(SplitFault::TooDeep);
                 }
             }
-            Some((false, name)) if open.last() == Some(&name) => {
-                open.pop();
-                if open.len() == 1 {
-                    head_end.get_or_insert(piece);
-                    if gap < piece && head_end != Some(piece) {
-                        cuts.push((PieceKind::Other, gap..piece));
-                    }
-                    let kind = match name.as_str() {
-                        "VEVENT" => PieceKind::Event,
-                        "VTIMEZONE" => PieceKind::Zone,
-                        _ => PieceKind::Other,
-                    };
-                    cuts.push((kind, piece..line.end));
-                    gap = line.end;
-                } else if open.is_empty() {
-                    last_end = Some(line.start);
+            Step::Ends(name) if nesting.is_within_calendar() => {
+                head_end.get_or_insert(piece);
+                if gap < piece && head_end != Some(piece) {
+                    cuts.push((PieceKind::Other, gap..piece));
                 }
+                let kind = match name.as_str() {
+                    "VEVENT" => PieceKind::Event,
+                    "VTIMEZONE" => PieceKind::Zone,
+                    _ => PieceKind::Other,
+                };
+                cuts.push((kind, piece..line.end));
+                gap = line.end;
             }
             // A calendar that ends within an unfinished component: what was begun stays in the gap.
-            Some((false, name)) if name == "VCALENDAR" && !open.is_empty() => {
-                open.clear();
-                last_end = Some(line.start);
-            }
-            Some((false, _)) | None => {}
+            Step::Ends(_) | Step::Abandons if nesting.open.is_empty() => last_end = Some(line.start),
+            Step::Ends(_) | Step::Abandons | Step::Nothing => {}
         }
     }
-    if head_end.is_none() && last_end.is_none() && open.is_empty() {
+    if head_end.is_none() && last_end.is_none() && nesting.open.is_empty() {
         return Err(SplitFault::NoCalendar);
     }
     // The head ends where a component begins, also if none is finished.
@@ -99,21 +136,6 @@ pub(crate) fn split(bytes: &[u8]) -> Result<File<'_>, SplitFault> {
     }
     let pieces = cuts.into_iter().map(|(kind, range)| (kind, &bytes[range])).collect();
     Ok(File { head: &bytes[..head], pieces, tail: &bytes[tail..] })
-}
-
-/// Returns whether `piece` begins a component that it does not end, so that whatever comes behind it counts to that component.
-pub(crate) fn is_unfinished(piece: &[u8]) -> bool {
-    let mut open: Vec<String> = Vec::new();
-    for line in physical_lines(piece) {
-        match boundary(&piece[line]) {
-            Some((true, name)) if name == "VCALENDAR" && open.is_empty() => {}
-            Some((true, name)) => open.push(name),
-            Some((false, name)) if open.last() == Some(&name) => drop(open.pop()),
-            Some((false, name)) if name == "VCALENDAR" => open.clear(),
-            Some((false, _)) | None => {}
-        }
-    }
-    !open.is_empty()
 }
 
 /// One content line of a component: its name in capitals, and the bytes that it takes with its folds and its end.

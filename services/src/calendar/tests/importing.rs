@@ -103,6 +103,35 @@ fn what_is_added_to_a_file_that_was_cut_off_is_there() {
     }
 }
 
+/// Findings of the property test below: pieces whose surroundings begin what they do not end were taken for unfinished and put behind the others.
+#[test]
+fn stray_lines_come_out_where_they_came_in() {
+    let event = "BEGIN:VEVENT\r\nUID:1\r\nDTSTART:20260316T090000Z\r\nEND:VEVENT\r\n";
+    let zone = "BEGIN:VTIMEZONE\r\nTZID:Z\r\nBEGIN:STANDARD\r\nEND:STANDARD\r\nEND:VTIMEZONE\r\n";
+    let (begin, end) = ("BEGIN:VCALENDAR\r\n", "END:VCALENDAR\r\n");
+    for stray in
+        ["BEGIN:VTIMEZONE\r\n", "BEGIN:STANDARD\r\nTZID:Z\r\n", "BEGIN:VEVENT\r\nUID:2\r\n", "END:VEVENT\r\n", begin]
+    {
+        for source in [
+            format!("{begin}{event}{end}{stray}{begin}{zone}{event}{end}"),
+            format!("{begin}{zone}{end}{stray}{zone}{begin}{event}{end}"),
+            format!("{begin}{begin}{zone}{stray}{end}{end}{begin}{event}{zone}"),
+            format!("{begin}{event}{stray}{end}{begin}{stray}{end}{begin}{zone}{event}{stray}"),
+            format!("{begin}{zone}{event}{stray}\r\n{begin}{stray}{event}{end}{end}"),
+        ] {
+            let mut bench = bench();
+            import(&mut bench, "plan", source.as_bytes());
+            assert_eq!(String::from_utf8_lossy(&export(&bench, "plan")), source);
+            let known =
+                bench.ask("events", map! { "calendar" => "plan" }).expect("events").as_list().map_or(0, <[_]>::len);
+            create(&mut bench, "plan", "2026-05-01T09:00:00Z", "2026-05-01T10:00:00Z", map! { "zone" => "UTC" });
+            let out = export(&bench, "plan");
+            let again = int(&import(&mut bench, "again", &out), "events");
+            assert_eq!(again as usize, known + 1, "{}", String::from_utf8_lossy(&out));
+        }
+    }
+}
+
 /// A zone goes by the name that the line has, not by the one that the database has for it.
 #[test]
 fn a_zone_that_the_file_defines_under_its_own_name_is_not_defined_again() {
