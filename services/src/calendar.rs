@@ -32,6 +32,7 @@ mod component;
 mod create;
 mod draft;
 mod event;
+mod expand;
 mod index;
 mod known;
 pub mod limits;

@@ -86,7 +86,8 @@ impl<S: Service> Bench<S> {
 
     /// Asks a question as a check would.
     pub(crate) fn ask(&mut self, verb: &str, arguments: Value) -> Result<Value, Rejection> {
-        let frame = Frame::new();
+        let limits = self.limits.map(|(work, bytes)| Budget::new(work, bytes));
+        let frame = limits.map_or_else(Frame::new, Frame::with_budget);
         let looking = Looking { time: self.time, frame: &frame, blobs: &self.blobs };
         let answer = self.service.query(verb, &arguments, &self.desk, &looking);
         self.accesses = frame.close();

@@ -42,6 +42,20 @@ pub(super) fn records(episode: &Episode<Office>, findings: &mut Findings) {
     }
 }
 
+/// Asks the calendars of the initial world for times that are not what their files mean.
+pub(super) fn calendars(episode: &Episode<Office>, findings: &mut Findings) {
+    let frame = Frame::new();
+    let looking = Looking { time: episode.now(), frame: &frame, blobs: &**episode.blobs() };
+    let problems = episode.world().query("calendar.problems", &map! {}, &looking).unwrap_or_default();
+    for row in problems.as_list().unwrap_or_default() {
+        let text = |name: &str| row.get(name).and_then(Value::as_text).unwrap_or_default();
+        let place = Place::new(format!("world/calendars/{}.ics", text("calendar")), None);
+        let message = format!("event {}: {}", text("uid"), text("problem"));
+        let remedy = "write a zone of the IANA database, such as Europe/Berlin, an offset, such as UTC+01:00, or add its VTIMEZONE";
+        findings.warning("scenario/unknown-zone", place, message, remedy);
+    }
+}
+
 /// Returns whether a solution must not pass.
 pub(super) fn must_fail(solution: &Solution) -> bool {
     !solution.passes.unwrap_or(!solution.name.starts_with("bad"))

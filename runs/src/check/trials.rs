@@ -100,6 +100,7 @@ impl<'a> Trials<'a> {
         let (played, told) = follow(bench, seed, reference)?;
         let opened = bench.opened(seed)?;
         form::records(&opened, &mut self.findings);
+        form::calendars(&opened, &mut self.findings);
         let opened = opened.world().dump();
         self.reference(&played, reference, &told, seed);
         for seed in &SEEDS[1..] {

@@ -79,6 +79,7 @@ impl CalendarState {
             "kept_as_bytes" => import.unread,
             "not_repeated" => import.faults(),
         };
+        let answer = with_unknown_zones(answer, &import.series);
         if !import.kept.is_empty() {
             events.push(CalendarEvent::PiecesKept { calendar: calendar.clone(), pieces: import.kept });
         }
@@ -271,10 +272,10 @@ impl<'a> Import<'a> {
             .pieces
             .iter()
             .map(|(kind, bytes)| match kind {
-                PieceKind::Zone => self.zones.define(&String::from_utf8_lossy(bytes)),
-                PieceKind::Event | PieceKind::Other => None,
+                PieceKind::Zone => self.zones.define(bytes, self.context.budget()),
+                PieceKind::Event | PieceKind::Other => Ok(None),
             })
-            .collect();
+            .collect::<Result<_, _>>()?;
         let has_head = self.has_head;
         if !has_head {
             self.keep(Role::Head, file.head);
@@ -284,8 +285,11 @@ impl<'a> Import<'a> {
                 (PieceKind::Event, _) => self.event(bytes)?,
                 (PieceKind::Zone, Some(id)) if self.known.contains(&id) => {}
                 (PieceKind::Zone, Some(id)) => {
-                    let zone = self.zones.resolve(&id);
-                    self.keep(Role::Zone { id, zone }, bytes);
+                    // One that defines nothing, under a name that nobody knows, stays as it is.
+                    match self.zones.resolve(&id) {
+                        Some(zone) => self.keep(Role::Zone { id, zone }, bytes),
+                        None => self.keep(Role::Other, bytes),
+                    }
                 }
                 (PieceKind::Zone | PieceKind::Other, _) => self.keep(Role::Other, bytes),
             }
@@ -297,7 +301,8 @@ impl<'a> Import<'a> {
     }
 
     fn event(&mut self, bytes: &[u8]) -> Result<(), Rejection> {
-        let Some((uid, component)) = parse(bytes, self.context.store(bytes.to_vec()), &self.zones) else {
+        let source = self.context.store(bytes.to_vec());
+        let Some((uid, component)) = parse(bytes, source, &self.zones, self.context.budget())? else {
             self.unread += 1;
             self.keep(Role::Other, bytes);
             return Ok(());
@@ -345,6 +350,24 @@ impl<'a> Import<'a> {
         })
         .collect()
     }
+}
+
+/// Adds to the answer the events whose times have a zone that nobody knows.
+fn with_unknown_zones(mut answer: Value, series: &BTreeMap<SmolStr, Vec<Component>>) -> Value {
+    let all = series.iter().flat_map(|(uid, components)| components.iter().map(move |each| (uid, each)));
+    let marked = all.filter(|(_, each)| !each.unknown_zones.is_empty());
+    let rows: Vec<Value> = marked
+        .map(|(uid, each)| {
+            let zones: Value = each.unknown_zones.iter().cloned().collect();
+            map! { "uid" => uid.clone(), "summary" => each.summary.clone(), "zones" => zones }
+        })
+        .collect();
+    if let Value::Map(answer) = &mut answer
+        && !rows.is_empty()
+    {
+        answer.insert("unknown_zones".into(), Value::List(rows));
+    }
+    answer
 }
 
 fn owner_of(call: &ToolCall) -> Result<Option<SmolStr>, Rejection> {

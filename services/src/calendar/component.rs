@@ -39,6 +39,9 @@ pub struct Component {
     pub except_dates: Vec<Moment>,
     /// Why its rules are not followed, if they are not.
     pub fault: Option<SmolStr>,
+    /// The TZIDs that nobody knows; its times with one of them float.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_zones: Vec<SmolStr>,
     /// STATUS in capitals, empty if there is none.
     pub status: SmolStr,
     /// Whether it leaves its time free (TRANSP).

@@ -33,7 +33,7 @@ impl CalendarState {
         let mut changes = plain_changes(call)?;
         set_times(&mut changes, &start, &end);
         if let Some(rule) = rule {
-            check_rule(rule, &start)?;
+            check_rule(rule, &start, context.budget())?;
             changes.set("RRULE", write::bare("RRULE", rule));
         }
         let parties = invited(call)?.unwrap_or_default();

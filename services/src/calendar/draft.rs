@@ -1,7 +1,7 @@
 //! Changes to the bytes of an event: lines are set, all others stay.
 
 use calcard::icalendar::ICalendarProperty;
-use dayshift_engine::{BlobId, Rejection, SmolStr, ToolCall};
+use dayshift_engine::{BlobId, Budget, Rejection, SmolStr, ToolCall};
 
 use super::component::{Attendee, Component, Party};
 use super::limits::{ATTENDEES_MAX, DESCRIPTION_BYTES_MAX, DURATION_DAYS_MAX, LINE_BYTES_MAX, RULE_BYTES_MAX};
@@ -145,15 +145,15 @@ pub(crate) fn rule_text(call: &ToolCall) -> Option<&str> {
 }
 
 /// Checks the text of a rule for an event that starts at `start`.
-pub(crate) fn check_rule(text: &str, start: &Moment) -> Result<(), Rejection> {
+pub(crate) fn check_rule(text: &str, start: &Moment, budget: &Budget) -> Result<(), Rejection> {
     let is_plain = text.len() <= RULE_BYTES_MAX && text.bytes().all(|byte| byte.is_ascii_graphic());
-    let rule = if is_plain { super::parse::parse_rule(text, start) } else { Err(RuleFault::NotUnderstood) };
+    let rule = if is_plain { super::parse::parse_rule(text, start, budget) } else { Err(RuleFault::NotUnderstood) };
     match rule {
         Ok(rule) if rule.until.as_ref().is_some_and(|until| until.rough_instant() < start.rough_instant()) => {
             Err(Rejection::new("calendar/bad-rule", "UNTIL lies before the start; give a later one"))
         }
         Ok(_) => Ok(()),
-        Err(fault) => Err(Rejection::new("calendar/bad-rule", fault.sentence())),
+        Err(fault) => Err(fault.into()),
     }
 }
 
@@ -197,13 +197,49 @@ pub(crate) fn uid_of(content: &[u8], is_taken: impl Fn(&SmolStr) -> bool) -> Smo
     free(&base, is_taken)
 }
 
-/// Returns `base`, or `base` with a number behind it that makes it new.
+/// How many numbers are tried one after the other before they are looked for in larger steps.
+const TRIED_ONE_BY_ONE: u64 = 16;
+
+/// Returns `base`, or `base` with a number before it that makes it new. However many there are already, few are looked at: steps double until a number
+/// is free, and halve between the last taken one and that.
 pub(crate) fn free(base: &str, is_taken: impl Fn(&SmolStr) -> bool) -> SmolStr {
-    let mut uid = SmolStr::from(base);
-    let mut number = 2_u64;
-    while is_taken(&uid) {
-        uid = format!("{number}-{base}").into();
-        number += 1;
+    let numbered = |number: u64| if number == 1 { SmolStr::from(base) } else { format!("{number}-{base}").into() };
+    let mut taken = 0;
+    let mut step = 1;
+    loop {
+        let uid = numbered(taken + step);
+        if !is_taken(&uid) {
+            break;
+        }
+        taken += step;
+        step = if taken < TRIED_ONE_BY_ONE { 1 } else { step * 2 };
     }
-    uid
+    let mut free = taken + step;
+    while free - taken > 1 {
+        let middle = taken + (free - taken) / 2;
+        if is_taken(&numbered(middle)) { taken = middle } else { free = middle }
+    }
+    numbered(free)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn the_next_free_number_is_found_in_a_few_looks() {
+        for count in [0_u64, 1, 2, 15, 16, 17, 18, 100, 1_999, 20_000] {
+            let looks = Cell::new(0);
+            let is_taken = |uid: &SmolStr| {
+                looks.set(looks.get() + 1);
+                let number = uid.split_once('-').map_or(1, |(number, _)| number.parse().expect("a number"));
+                number <= count
+            };
+            let expected = if count == 0 { "x@y".to_owned() } else { format!("{}-x@y", count + 1) };
+            assert_eq!(free("x@y", is_taken), expected);
+            assert!(looks.get() <= 45, "{count}: {}", looks.get());
+        }
+    }
 }

@@ -1,19 +1,23 @@
 //! The starts that rules give around the time at which an event came in, counted once: most questions are about those weeks, and counting a rule takes
 //! longer than all the rest. It follows from the event and its record's time, and a test counts anew.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 
 use chrono_tz::Tz;
+use dayshift_engine::{Budget, OverBudget};
 
 use super::component::Component;
-use super::moment::{DAY_SECONDS, Zone};
-use super::rule::{Rule, RuleFault};
+use super::expand::Walked;
+use super::moment::{DAY_SECONDS, OFFSET_SECONDS_MAX, Zone};
+use super::rule::Rule;
 
 /// How far back and ahead starts are counted, in seconds.
 const BEFORE_SECONDS: i64 = 60 * DAY_SECONDS;
 const AFTER_SECONDS: i64 = 400 * DAY_SECONDS;
 /// The most starts that are kept of one rule.
 const STARTS_MAX: usize = 512;
+/// How much work finding them may cost; a rule that needs more is counted whenever somebody asks, from the budget of that call.
+const WORK_MAX: u64 = 50_000;
 
 /// The starts of one rule between two times on the wall, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,9 +34,10 @@ impl Known {
         let begin = (now - BEFORE_SECONDS).max(first);
         let end = begin.saturating_add(BEFORE_SECONDS + AFTER_SECONDS);
         let mut starts = Vec::new();
-        let mut reached = i64::MAX;
-        let walked = walk(rule, component, begin, |wall| {
-            if wall > end || starts.len() == STARTS_MAX {
+        let mut reached = end;
+        let budget = Budget::new(WORK_MAX, 0);
+        let walked = walk(rule, component, begin..=end, &budget, |wall| {
+            if starts.len() == STARTS_MAX {
                 reached = wall - 1;
                 return ControlFlow::Break(());
             }
@@ -43,7 +48,11 @@ impl Known {
         });
         starts.shrink_to_fit();
         match walked {
-            Ok(()) => Self { from: if begin == first { i64::MIN } else { begin }, until: reached, starts },
+            Ok(walked) => Self {
+                from: if begin == first { i64::MIN } else { begin },
+                until: if walked == Walked::All { i64::MAX } else { reached },
+                starts,
+            },
             // Nothing is known, so whoever asks counts, and hears why it cannot be done.
             Err(_) => Self { from: i64::MAX, until: i64::MIN, starts: Vec::new() },
         }
@@ -60,21 +69,34 @@ impl Known {
     }
 }
 
-/// Shows `visit` the starts by `rule` from about `from` on, up to its UNTIL.
+/// Shows `visit` the starts by `rule` from about `window`'s begin to its end, or to its UNTIL.
 pub(crate) fn walk(
     rule: &Rule,
     component: &Component,
-    from: i64,
+    window: RangeInclusive<i64>,
+    budget: &Budget,
     mut visit: impl FnMut(i64) -> ControlFlow<()>,
-) -> Result<(), RuleFault> {
+) -> Result<Walked, OverBudget> {
     let start = &component.start;
     // UNTIL hangs where the event does: of a floating one, both are compared on the wall.
     let last = rule.until.as_ref().map(|last| last.instant(Tz::UTC));
     let is_floating = matches!(start.zone, Zone::Date | Zone::Floating);
-    rule.walk(start.wall_seconds, from.max(start.wall_seconds), |wall| {
+    // No wall is further from UTC than that, so what lies behind it need not be looked for.
+    let end = last.map_or(i64::MAX, |last| last.saturating_add(OFFSET_SECONDS_MAX));
+    let until = (*window.end()).min(end);
+    let mut is_over = end <= *window.end();
+    let window = (*window.start()).max(start.wall_seconds)..=until;
+    let walked = rule.walk(start.wall_seconds, window, budget, |wall| {
         let at = if is_floating { wall } else { start.zone.instant(wall, Tz::UTC) };
-        if last.is_some_and(|last| at > last) { ControlFlow::Break(()) } else { visit(wall) }
-    })
+        if last.is_some_and(|last| at > last) {
+            is_over = true;
+            return ControlFlow::Break(());
+        }
+        let visited = visit(wall);
+        is_over &= visited.is_continue();
+        visited
+    })?;
+    Ok(if is_over { Walked::All } else { walked })
 }
 
 #[cfg(test)]
@@ -98,16 +120,15 @@ mod tests {
                 let text =
                     format!("BEGIN:VEVENT\r\nDTSTART;TZID=Europe/Berlin:{start}\r\nRRULE:{rule}\r\nEND:VEVENT\r\n");
                 let content = dayshift_engine::Content::Inline(text.as_bytes().into());
-                let (_, component) = parse(text.as_bytes(), content, &Zones::default()).expect("an event");
+                let budget = Budget::default();
+                let parsed = parse(text.as_bytes(), content, &Zones::default(), &budget).expect("a cheap event");
+                let (_, component) = parsed.expect("an event");
                 let known = Known::count(&component.rules[0], &component, now);
                 let mut compared = 0;
                 for day in -100..500 {
                     let (from, until) = (now + day * DAY_SECONDS, now + (day + 3) * DAY_SECONDS);
                     let mut counted = Vec::new();
-                    walk(&component.rules[0], &component, from, |wall| {
-                        if wall > until {
-                            return ControlFlow::Break(());
-                        }
+                    walk(&component.rules[0], &component, from..=until, &budget, |wall| {
                         if wall >= from {
                             counted.push(wall);
                         }

@@ -34,8 +34,6 @@ pub const RULE_COUNT_MAX: u32 = 5_000;
 pub const RULE_INSTANCES_PER_DAY_MAX: usize = 96;
 /// The most steps of a rule within 24 hours, whether or not they are instances.
 pub const RULE_STEPS_PER_DAY_MAX: i64 = 1_440;
-/// The most steps that one look at a rule takes.
-pub const RULE_STEPS_MAX: usize = 500_000;
 /// The longest text of a rule, in bytes.
 pub const RULE_BYTES_MAX: usize = 1_000;
 /// The most rules, extra dates and exception dates of one event.

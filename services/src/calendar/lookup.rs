@@ -1,13 +1,13 @@
 //! What most calls need: which calendar, which event, which instance, which time.
 
 use chrono_tz::Tz;
-use dayshift_engine::{Context, Frame, Rejection, SimTime, SmolStr, ToolCall};
+use dayshift_engine::{Budget, Context, Frame, Rejection, SimTime, SmolStr, ToolCall};
 
 use super::component::{Component, Party};
 use super::event::Role;
 use super::limits::{ADDRESS_BYTES_MAX, INSTANCES_MAX, NAME_BYTES_MAX, PAGE_DEFAULT, PAGE_MAX};
 use super::moment::{Moment, Zone, parse_date, parse_naive, show_instant, times_shown};
-use super::series::{Instance, Series, Span, TooMany, shown};
+use super::series::{Instance, RangeFault, Series, Span, shown};
 use super::state::{CalendarState, Info, Shelf};
 use super::zones::Zones;
 use crate::service::Desk;
@@ -83,9 +83,9 @@ impl Shelf {
         let mut found = Vec::new();
         for uid in self.index.candidates(span) {
             let Some(series) = self.events.peek(uid) else { continue };
-            let instances = series.within(span).map_err(too_many)?;
+            let instances = series.within(span, frame.budget())?;
             if found.len() + instances.len() > INSTANCES_MAX {
-                return Err(too_many(TooMany));
+                return Err(RangeFault::TooMany.into());
             }
             found.extend(instances.into_iter().map(|instance| (uid, instance)));
         }
@@ -100,10 +100,15 @@ impl Shelf {
 }
 
 /// Returns the instance that `recurrence_id` names.
-pub(crate) fn instance_of<'a>(found: &Found<'a>, recurrence_id: &str, local: Tz) -> Result<Instance<'a>, Rejection> {
+pub(crate) fn instance_of<'a>(
+    found: &Found<'a>,
+    recurrence_id: &str,
+    local: Tz,
+    budget: &Budget,
+) -> Result<Instance<'a>, Rejection> {
     let zone = found.series.main().recurrence_id.as_ref().map_or(&found.series.main().start.zone, |id| &id.zone);
     let at = parse_instant(recurrence_id, zone, local)?;
-    found.series.instance(at, local).map_err(too_many)?.ok_or_else(|| {
+    found.series.instance(at, local, budget)?.ok_or_else(|| {
         Rejection::new(
             "calendar/unknown-instance",
             format!(
@@ -155,13 +160,6 @@ pub(crate) fn limit_of(call: &ToolCall) -> Result<usize, Rejection> {
             Rejection::new("calendar/bad-limit", format!("limit is 1 to {PAGE_MAX}; ask for shorter ranges instead"))
         }),
     }
-}
-
-pub(crate) fn too_many(_: TooMany) -> Rejection {
-    Rejection::new(
-        "calendar/too-many-instances",
-        format!("the range holds more than {INSTANCES_MAX} instances; ask for a shorter one"),
-    )
 }
 
 /// Returns a good name for a calendar.
@@ -282,7 +280,7 @@ pub(crate) fn zone_of(name: &str) -> Result<Zone, Rejection> {
     if name.eq_ignore_ascii_case("floating") {
         return Ok(Zone::Floating);
     }
-    name.parse::<Tz>().map(Zone::of).map_err(|_| {
+    super::zones::database(name).map(Zone::of).ok_or_else(|| {
         Rejection::new(
             "calendar/unknown-zone",
             format!("there is no time zone '{name}'; use a name of the IANA database such as Europe/Berlin"),
@@ -295,7 +293,7 @@ pub(crate) fn reread(bytes: Vec<u8>, place: u64, zones: &Zones, context: &Contex
     if bytes.len() > super::limits::COMPONENT_BYTES_MAX {
         return Err(Rejection::new("calendar/event-too-large", "the event gets too large; write less, or split it"));
     }
-    let parsed = super::parse::parse(&bytes, context.store(bytes.clone()), zones);
+    let parsed = super::parse::parse(&bytes, context.store(bytes.clone()), zones, context.budget())?;
     match parsed {
         Some((_, component)) => Ok(Component { place, is_ours: true, ..component }),
         None => Err(Rejection::new(

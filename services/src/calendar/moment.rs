@@ -114,7 +114,7 @@ impl Zone {
 }
 
 impl CustomZone {
-    fn offset_at(&self, instant: i64) -> i32 {
+    pub(crate) fn offset_at(&self, instant: i64) -> i32 {
         match self.changes.partition_point(|(at, _)| *at <= instant) {
             0 => self.first_offset_seconds,
             after => self.changes[after - 1].1,

@@ -25,7 +25,10 @@ impl CalendarState {
     ) -> Result<Decision<CalendarEvent>, Rejection> {
         let found = self.find(call, context.frame)?;
         let scope = Scope::of(call, &found)?;
-        let instance = call.optional_text("recurrence_id").map(|id| instance_of(&found, id, desk.zone)).transpose()?;
+        let instance = call
+            .optional_text("recurrence_id")
+            .map(|id| instance_of(&found, id, desk.zone, context.budget()))
+            .transpose()?;
         let at = instance.map(|instance| instance.recurrence_id.unwrap_or(instance.start));
         let components = match (scope, &at) {
             (Scope::One, Some(at)) => without(&found, at, desk, context)?,
@@ -116,7 +119,7 @@ fn answered(
     context: &Context<'_>,
 ) -> Result<Vec<Component>, Rejection> {
     if let Some(id) = recurrence_id.filter(|_| found.series.repeats()) {
-        let instance = instance_of(found, id, desk.zone)?;
+        let instance = instance_of(found, id, desk.zone, context.budget())?;
         let id = instance.recurrence_id.clone().unwrap_or_else(|| instance.start.clone());
         let mut changes = Changes::default();
         super::draft::set_times(&mut changes, &instance.start, &instance.end);

@@ -9,17 +9,20 @@ use calcard::icalendar::{
 };
 use calcard::{Entry, Parser};
 use chrono::Weekday;
-use dayshift_engine::{BlobId, Content, SmolStr};
+use dayshift_engine::{BlobId, Budget, Content, OverBudget, SmolStr};
 
 use super::component::{Attendee, Component, Party};
 use super::limits::{ATTENDEES_MAX, DURATION_DAYS_MAX, RECURRENCE_DATES_MAX, RULES_MAX};
 use super::moment::{DAY_SECONDS, Moment, Zone, wall_of};
 use super::rule::{Every, Rule, RuleFault};
-use super::source::{lines, unfold};
+use super::source::{lines, tzids, unfold};
 use super::zones::Zones;
 
 /// The lines that change whenever a program touches an event, and say nothing about it.
 const VOLATILE: [&str; 4] = ["DTSTAMP", "CREATED", "LAST-MODIFIED", "SEQUENCE"];
+
+/// The most names of unknown zones that are kept of an event.
+const UNKNOWN_ZONES_MAX: usize = 8;
 
 /// Returns the one component that `text` holds, with its parts, as calcard reads it.
 ///
@@ -29,13 +32,39 @@ pub(crate) fn whole(text: &str) -> Option<ICalendar> {
     if let Entry::ICalendar(calendar) = entry { Some(calendar) } else { None }
 }
 
+/// The UID of a VEVENT, if it has one, and what it says.
+pub(crate) type Parsed = (Option<SmolStr>, Component);
+
+/// Returns the content lines of a component as text. Lines are unfolded as octets before they are decoded (RFC 5545, 3.1): a fold may stand within a
+/// character.
+pub(crate) fn joined(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for line in lines(bytes) {
+        text.push_str(&String::from_utf8_lossy(&unfold(line.bytes)));
+        text.push_str("\r\n");
+    }
+    text
+}
+
 /// Returns the UID of the VEVENT and what it says, or nothing if it has no start that can be read.
-pub(crate) fn parse(bytes: &[u8], source: Content, zones: &Zones) -> Option<(Option<SmolStr>, Component)> {
-    let text = String::from_utf8_lossy(bytes);
-    let calendar = whole(&text)?;
-    let event = calendar.components.first().filter(|first| first.component_type == ICalendarComponentType::VEvent)?;
+///
+/// # Errors
+///
+/// What the budget says when it is used up.
+pub(crate) fn parse(
+    bytes: &[u8],
+    source: Content,
+    zones: &Zones,
+    budget: &Budget,
+) -> Result<Option<Parsed>, OverBudget> {
+    // Every line is read a few times: by us, by calcard, and for what is graded.
+    budget.work(4 * bytes.len() as u64)?;
+    let text = joined(bytes);
+    let Some(calendar) = whole(&text) else { return Ok(None) };
+    let is_event = |first: &&ICalendarComponent| first.component_type == ICalendarComponentType::VEvent;
+    let Some(event) = calendar.components.first().filter(is_event) else { return Ok(None) };
     let reader = Reader { event, zones };
-    let start = reader.moment(&ICalendarProperty::Dtstart)?;
+    let Some(start) = reader.moment(&ICalendarProperty::Dtstart) else { return Ok(None) };
     let end = reader.end(&start);
     let uid = reader.text(&ICalendarProperty::Uid);
     let mut component = Component {
@@ -52,6 +81,7 @@ pub(crate) fn parse(bytes: &[u8], source: Content, zones: &Zones) -> Option<(Opt
         extra_dates: reader.extra_dates(),
         except_dates: reader.dates(&ICalendarProperty::Exdate),
         fault: None,
+        unknown_zones: unknown_zones(bytes, zones),
         status: SmolStr::from(reader.word(&ICalendarProperty::Status).to_ascii_uppercase()),
         is_transparent: reader.word(&ICalendarProperty::Transp).eq_ignore_ascii_case("TRANSPARENT"),
         sequence: reader.number(&ICalendarProperty::Sequence),
@@ -61,25 +91,27 @@ pub(crate) fn parse(bytes: &[u8], source: Content, zones: &Zones) -> Option<(Opt
         start,
         end,
     };
-    match rules(bytes, &component) {
+    match rules(bytes, &component, budget) {
         Ok(rules) => component.rules = rules,
+        Err(RuleFault::OverBudget(over)) => return Err(over),
         Err(fault) => component.fault = Some(fault.sentence().into()),
     }
-    Some((Some(uid).filter(|uid| !uid.is_empty()), component))
+    Ok(Some((Some(uid).filter(|uid| !uid.is_empty()), component)))
 }
 
 /// Returns the rules of the event, checked.
-fn rules(bytes: &[u8], component: &Component) -> Result<Vec<Rule>, RuleFault> {
+fn rules(bytes: &[u8], component: &Component, budget: &Budget) -> Result<Vec<Rule>, RuleFault> {
     let own = lines(bytes).into_iter().filter(|line| line.depth == 1 && line.name == "RRULE").take(RULES_MAX);
     let texts = own.filter_map(|line| {
         let text = String::from_utf8_lossy(&unfold(line.bytes)).into_owned();
         text.split_once(':').map(|(_, value)| value.trim().to_owned())
     });
-    texts.map(|text| parse_rule(&text, &component.start)).collect()
+    texts.map(|text| parse_rule(&text, &component.start, budget)).collect()
 }
 
 /// Reads the rule `text` of an event that starts at `start`, and checks it.
-pub(crate) fn parse_rule(text: &str, start: &Moment) -> Result<Rule, RuleFault> {
+pub(crate) fn parse_rule(text: &str, start: &Moment, budget: &Budget) -> Result<Rule, RuleFault> {
+    budget.work(4 * text.len() as u64)?;
     plausible(text)?;
     let calendar = whole(&format!("BEGIN:VEVENT\r\nRRULE:{text}\r\nEND:VEVENT\r\n")).ok_or(RuleFault::NotUnderstood)?;
     let entry = calendar.components.first().and_then(|event| event.property(&ICalendarProperty::Rrule));
@@ -87,7 +119,7 @@ pub(crate) fn parse_rule(text: &str, start: &Moment) -> Result<Rule, RuleFault> 
         return Err(RuleFault::NotUnderstood);
     };
     let rule = rule_of(rule, text, &start.zone).ok_or(RuleFault::NotUnderstood)?;
-    rule.check(start.wall_seconds)?;
+    rule.check(start.wall_seconds, budget)?;
     Ok(rule)
 }
 
@@ -221,7 +253,8 @@ impl Reader<'_> {
         let zone = match (time.hour, time.tz_hour, entry.tz_id()) {
             (None, ..) => Zone::Date,
             (Some(_), Some(0), _) if time.tz_minute.unwrap_or_default() == 0 => Zone::Utc,
-            (Some(_), _, Some(id)) => self.zones.resolve(id),
+            // A time whose zone nobody knows floats, and the event says so (see [`unknown_zones`]).
+            (Some(_), _, Some(id)) => self.zones.resolve(id).unwrap_or(Zone::Floating),
             (Some(_), _, None) => Zone::Floating,
         };
         Some(Moment::new(wall, zone))
@@ -311,6 +344,15 @@ fn alarms(bytes: &[u8]) -> Vec<SmolStr> {
     let triggers = lines(bytes).into_iter().filter(|line| line.depth == 2 && line.name == "TRIGGER");
     let texts = triggers.map(|line| String::from_utf8_lossy(&unfold(line.bytes)).into_owned());
     texts.filter_map(|text| Some(SmolStr::from(text.split_once(':')?.1))).take(20).collect()
+}
+
+/// Returns the zones that the event's own lines name and that nobody knows.
+fn unknown_zones(bytes: &[u8], zones: &Zones) -> Vec<SmolStr> {
+    tzids(bytes)
+        .into_iter()
+        .filter(|id| !id.is_empty() && zones.resolve(id).is_none())
+        .take(UNKNOWN_ZONES_MAX)
+        .collect()
 }
 
 fn identity(bytes: &[u8]) -> BlobId {

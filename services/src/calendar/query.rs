@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use chrono_tz::Tz;
-use dayshift_engine::{Frame, Looking, Rejection, SimTime, SmolStr, Value};
+use dayshift_engine::{Frame, Looking, Rejection, SimTime, SmolStr, Value, map};
 
 use super::lookup::parse_range;
 use super::moment::Moment;
@@ -13,7 +13,7 @@ use super::state::CalendarState;
 use crate::service::{Desk, unknown_question};
 
 /// The questions.
-const QUESTIONS: [&str; 4] = ["calendars", "event", "events", "find"];
+const QUESTIONS: [&str; 5] = ["calendars", "event", "events", "find", "problems"];
 
 impl CalendarState {
     pub(crate) fn answer(
@@ -24,7 +24,7 @@ impl CalendarState {
         looking: &Looking<'_>,
     ) -> Result<Value, Rejection> {
         let allowed: &[&str] = match verb {
-            "calendars" => &[],
+            "calendars" | "problems" => &[],
             "events" => &["calendar", "from", "until"],
             "event" => &["calendar", "uid"],
             "find" => &["calendar", "text"],
@@ -34,6 +34,7 @@ impl CalendarState {
         let frame = looking.frame;
         match verb {
             "calendars" => Ok(self.list_calendars(frame)),
+            "problems" => Ok(self.problems(frame)),
             "event" => self.ask_event(asked.needed("calendar")?, asked.needed("uid")?, desk, frame),
             "find" => self.ask_find(asked.needed("calendar")?, asked.needed("text")?, desk, frame),
             _ => self.ask_events(&asked, desk, frame),
@@ -44,6 +45,24 @@ impl CalendarState {
         let (calendar, uid) = (SmolStr::from(calendar), SmolStr::from(uid));
         let series = self.shelf(frame, &calendar).and_then(|shelf| shelf.events.get(frame, &uid));
         Ok(series.map(|series| whole(&calendar, &uid, series, desk, &Moment::show)).unwrap_or_default())
+    }
+
+    /// Returns the events that are not as whoever wrote their file meant them, a row for each: its calendar, its uid, and a sentence.
+    fn problems(&self, frame: &Frame) -> Value {
+        let names: Vec<SmolStr> = self.calendars.list(frame).cloned().collect();
+        let mut rows = Vec::new();
+        for (name, shelf) in names.iter().filter_map(|name| Some((name, self.shelf(frame, name)?))) {
+            for (uid, series) in shelf.events.scan(frame) {
+                for id in series.components.iter().flat_map(|each| &each.unknown_zones) {
+                    let problem = format!(
+                        "'{}' has the time zone '{id}', which nobody knows; its times float",
+                        series.main().summary
+                    );
+                    rows.push(map! { "calendar" => name.clone(), "uid" => uid.clone(), "problem" => problem });
+                }
+            }
+        }
+        Value::List(rows)
     }
 
     fn ask_find(&self, calendar: &str, text: &str, desk: &Desk, frame: &Frame) -> Result<Value, Rejection> {
@@ -91,7 +110,7 @@ impl CalendarState {
             let shelf = self.peek_shelf(name);
             let events = shelf.into_iter().flat_map(|shelf| shelf.events.peek_all());
             let rows: Value = events.map(|(uid, series)| whole(name, uid, series, &desk, &Moment::show)).collect();
-            let entry = dayshift_engine::map! {
+            let entry = map! {
                 "owner" => info.owner.clone(),
                 "description" => info.description.clone(),
                 "events" => rows,

@@ -1,15 +1,15 @@
 //! The calls that only look: calendars, events within a range, one event, search, free and busy times, conflicts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use dayshift_engine::{Context, Decision, Frame, Rejection, SmolStr, ToolCall, Value, map};
+use dayshift_engine::{Budget, Context, Decision, Frame, OverBudget, Rejection, SmolStr, ToolCall, Value, map};
 
-use super::component::Component;
+use super::component::{Attendee, Component};
 use super::event::CalendarEvent;
 use super::limits::SEARCH_TEXT_BYTES_MAX;
 use super::lookup::{instance_of, limit_of, span_of};
-use super::moment::{Moment, show_instant};
-use super::series::{Instance, Series, Span};
+use super::moment::{DAY_SECONDS, Moment, show_instant};
+use super::series::{Instance, RangeFault, Series, Span};
 use super::state::CalendarState;
 use crate::service::Desk;
 
@@ -47,7 +47,7 @@ impl CalendarState {
         let show = |moment: &Moment| moment.show_in(desk.zone);
         let answer = match call.optional_text("recurrence_id") {
             Some(id) => {
-                let instance = instance_of(&found, id, desk.zone)?;
+                let instance = instance_of(&found, id, desk.zone, context.budget())?;
                 let mut row = row(&found.calendar, &found.uid, &instance, desk, &show);
                 details(&mut row, instance.component);
                 row
@@ -79,10 +79,12 @@ impl CalendarState {
         for name in self.named(call.optional_text("calendar"), context.frame)? {
             let (name, _, shelf) = self.calendar(&name, context.frame)?;
             for (uid, series) in shelf.events.scan(context.frame) {
+                let size: usize = series.components.iter().map(text_bytes).sum();
+                context.budget().work(8 + size as u64)?;
                 if !series.components.iter().any(|component| mentions(component, &needle)) {
                     continue;
                 }
-                if is_ranged && !reaches(series, span) {
+                if is_ranged && !reaches(series, span, context.budget())? {
                     continue;
                 }
                 total += 1;
@@ -123,10 +125,12 @@ impl CalendarState {
         if asked.is_empty() {
             return Err(Rejection::new("calendar/who", "say whose time: give who (addresses) or calendars (names)"));
         }
+        let left_out: BTreeSet<&str> = call.texts("without").collect();
         let mut all = Vec::new();
         let mut rows = BTreeMap::new();
         for (key, (names, owner)) in asked {
-            let placed = self.placed(&self.taking(names, frame), span, frame)?;
+            let mut placed = self.placed(&self.taking(names, frame), span, frame)?;
+            placed.retain(|each| !left_out.contains(each.uid.as_str()));
             let taken = placed.iter().filter(|each| takes(each, owner.as_deref()));
             let busy = merged(taken.map(|each| clipped(&each.instance, span)).collect());
             for each in placed.iter().filter(|each| takes(each, owner.as_deref())) {
@@ -165,6 +169,7 @@ impl CalendarState {
                 let overlapping = later.take_while(|second| second.instance.start_instant < first.instance.end_instant);
                 for second in overlapping.filter(|second| second.instance.end_instant > second.instance.start_instant) {
                     total += 1;
+                    context.budget().work(1)?;
                     if pairs.len() < limit {
                         self.note(first, frame);
                         self.note(second, frame);
@@ -248,7 +253,9 @@ impl CalendarState {
             .take(limit)
             .map(|each| {
                 self.note(each, frame);
-                row(&each.calendar, each.uid, &each.instance, desk, &|moment| moment.show_in(desk.zone))
+                let mut row = row(&each.calendar, each.uid, &each.instance, desk, &|moment| moment.show_in(desk.zone));
+                answers(&mut row, each.instance.component);
+                row
             })
             .collect();
         map! { "events" => rows, "total" => placed.len(), "more" => placed.len() > limit }
@@ -262,9 +269,25 @@ fn takes(placed: &Placed<'_>, owner: Option<&str>) -> bool {
     component.is_busy() && answer != Some("DECLINED")
 }
 
-fn reaches(series: &Series, span: Span) -> bool {
-    // A series with too many instances within the range is surely within it.
-    series.within(span).map_or(true, |found| !found.is_empty())
+/// Returns whether any instance lies within the range. Most do soon after its begin, if at all, so that is where it is looked first.
+fn reaches(series: &Series, span: Span, budget: &Budget) -> Result<bool, OverBudget> {
+    let soon = Span { until: span.until.min(span.from.saturating_add(400 * DAY_SECONDS)), ..span };
+    for span in [soon, span] {
+        match series.within(span, budget) {
+            Ok(found) if found.is_empty() => {}
+            // A series with too many instances within the range is surely within it.
+            Ok(_) | Err(RangeFault::TooMany) => return Ok(true),
+            Err(RangeFault::OverBudget(over)) => return Err(over),
+        }
+    }
+    Ok(false)
+}
+
+/// Returns how much text a search looks at.
+fn text_bytes(component: &Component) -> usize {
+    let people = component.attendees.iter().map(|attendee| &attendee.party).chain(&component.organizer);
+    let people: usize = people.map(|party| party.address.len() + party.name.len()).sum();
+    component.summary.len() + component.description.len() + component.location.len() + people
 }
 
 fn mentions(component: &Component, needle: &str) -> bool {
@@ -390,10 +413,23 @@ fn common(row: &mut Value, component: &Component, desk: &Desk) {
     optional("status", (!component.status.is_empty()).then(|| component.status.to_ascii_lowercase().into()));
     optional("zone", component.start.zone.name().map(Value::from));
     optional("rrule", component.rules.first().map(|rule| rule.text.clone().into()));
+    let unknown = component.unknown_zones.iter().map(|id| format!("'{id}'")).collect::<Vec<_>>().join(", ");
+    let unknown = format!("no time zone is called {unknown}; the times are shown as they stand in the file");
+    optional("zone_unknown", (!component.unknown_zones.is_empty()).then(|| unknown.into()));
     optional("not_repeated_because", component.fault.as_ref().map(|fault| fault.clone().into()));
     optional("busy", component.is_transparent.then_some(Value::Bool(false)));
     let mine = component.attendee(&desk.address).map(|attendee| attendee.answer.to_ascii_lowercase());
     optional("my_answer", mine.map(Value::from));
+}
+
+/// Adds whether the event takes its time, and who has answered what.
+fn answers(row: &mut Value, component: &Component) {
+    let Value::Map(row) = row else { return };
+    row.insert("busy".into(), component.is_busy().into());
+    if !component.attendees.is_empty() {
+        let answer = |each: &Attendee| (each.party.address.clone(), each.answer.to_ascii_lowercase().into());
+        row.insert("answers".into(), Value::Map(component.attendees.iter().map(answer).collect()));
+    }
 }
 
 /// Adds what a listing leaves out.

@@ -1,16 +1,15 @@
-//! A recurrence rule (RFC 5545, 3.3.10) over the time that a clock on the wall shows. The rrule crate counts; here are the bounds on its work, and a
-//! start that jumps over years nobody asks for.
+//! A recurrence rule (RFC 5545, 3.3.10) over the time that a clock on the wall shows, and what is asked of one before it is followed. Counting is done
+//! in [`super::expand`].
 
 use std::borrow::Cow;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 
-use chrono::{Datelike, Month, TimeZone, Weekday};
-use dayshift_engine::SmolStr;
-use rrule::{Frequency, NWeekday, RRule, RRuleSet, Tz};
+use dayshift_engine::{Budget, OverBudget, Rejection, SmolStr};
 use serde::{Deserialize, Serialize};
 
-use super::limits::{RULE_COUNT_MAX, RULE_INSTANCES_PER_DAY_MAX, RULE_STEPS_MAX, RULE_STEPS_PER_DAY_MAX};
-use super::moment::{DAY_SECONDS, Moment, naive, wall_of};
+use super::expand::{self, Walked};
+use super::limits::{RULE_COUNT_MAX, RULE_INSTANCES_PER_DAY_MAX, RULE_STEPS_PER_DAY_MAX};
+use super::moment::{DAY_SECONDS, Moment};
 
 /// How often a rule repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -78,6 +77,25 @@ pub(crate) enum RuleFault {
     TooDense,
     /// It never happens.
     Never,
+    /// Looking for its instances takes more than the call may.
+    OverBudget(OverBudget),
+}
+
+impl From<OverBudget> for RuleFault {
+    fn from(over: OverBudget) -> Self {
+        Self::OverBudget(over)
+    }
+}
+
+impl From<RuleFault> for Rejection {
+    fn from(fault: RuleFault) -> Self {
+        match fault {
+            RuleFault::OverBudget(over) => over.into(),
+            RuleFault::NotUnderstood | RuleFault::CountTooLarge | RuleFault::TooDense | RuleFault::Never => {
+                Self::new("calendar/bad-rule", fault.sentence())
+            }
+        }
+    }
 }
 
 impl RuleFault {
@@ -94,21 +112,25 @@ impl RuleFault {
                 "the rule has more than {RULE_INSTANCES_PER_DAY_MAX} instances within a day; repeat less often, or make one longer event"
             ),
             Self::Never => "no day fits the rule; give one that happens".into(),
+            Self::OverBudget(over) => over.to_string(),
         }
     }
 }
 
 impl Rule {
     /// Checks what needs counting: that the rule happens, and not too often.
-    pub(crate) fn check(&self, start_wall: i64) -> Result<(), RuleFault> {
+    pub(crate) fn check(&self, start_wall: i64, budget: &Budget) -> Result<(), RuleFault> {
         if self.count.is_some_and(|count| count > RULE_COUNT_MAX) {
             return Err(RuleFault::CountTooLarge);
+        }
+        if !self.is_allowed() {
+            return Err(RuleFault::NotUnderstood);
         }
         if self.steps().step_seconds().is_some_and(|step| DAY_SECONDS / step > RULE_STEPS_PER_DAY_MAX) {
             return Err(RuleFault::TooDense);
         }
         let mut first = Vec::with_capacity(RULE_INSTANCES_PER_DAY_MAX + 1);
-        self.walk(start_wall, start_wall, |wall| {
+        self.walk(start_wall, start_wall..=i64::MAX, budget, |wall| {
             first.push(wall);
             let is_enough = first.len() > RULE_INSTANCES_PER_DAY_MAX;
             // The first ones tell; a rule that is sparse at first does not have to be counted for centuries.
@@ -122,39 +144,54 @@ impl Rule {
         }
     }
 
-    /// Shows `visit` the instances from about `from_wall` on, in order, until it breaks off or there are none left. UNTIL is for the caller, who knows
-    /// where the wall stands. Some earlier instances may be shown too.
+    /// Shows `visit` the instances from about `window`'s begin to its end, in order, until it breaks off or there are none left. UNTIL is for the
+    /// caller, who knows where the wall stands. Some earlier instances may be shown too.
     ///
     /// # Errors
     ///
-    /// [`RuleFault::NotUnderstood`] if the library cannot count it, [`RuleFault::TooDense`] if it takes more than [`RULE_STEPS_MAX`] steps.
+    /// What the budget says when it is used up.
     pub(crate) fn walk(
         &self,
         start_wall: i64,
-        from_wall: i64,
-        mut visit: impl FnMut(i64) -> ControlFlow<()>,
-    ) -> Result<(), RuleFault> {
-        let steps = self.steps();
-        let begin = if self.count.is_some() { start_wall } else { steps.jump(start_wall, from_wall) };
-        let at = |wall: i64| Tz::UTC.from_utc_datetime(&naive(wall));
-        let (rule, picks) = steps.explicit(start_wall);
-        let rule = rule.validate(at(begin)).map_err(|_| RuleFault::NotUnderstood)?;
-        let set = RRuleSet::new(at(begin)).rrule(rule).limit();
-        let mut left = self.count.unwrap_or(u32::MAX);
-        for (step, instance) in set.into_iter().enumerate() {
-            let Some(wall) = wall_of(instance.naive_utc()) else { break };
-            if step >= RULE_STEPS_MAX {
-                return Err(RuleFault::TooDense);
-            }
-            if !picks.fit(wall) {
-                continue;
-            }
-            if left == 0 || visit(wall).is_break() {
-                break;
-            }
-            left = if self.count.is_some() { left - 1 } else { left };
-        }
-        Ok(())
+        window: RangeInclusive<i64>,
+        budget: &Budget,
+        visit: impl FnMut(i64) -> ControlFlow<()>,
+    ) -> Result<Walked, OverBudget> {
+        expand::walk(&self.steps(), start_wall, window, budget, visit)
+    }
+
+    /// Returns whether the standard allows the parts of the rule beside its frequency, and their numbers.
+    fn is_allowed(&self) -> bool {
+        let every = self.every;
+        let (position_max, nth) = match every {
+            Every::Year | Every::Day => (366, -52..=53),
+            Every::Month => (31, -5..=5),
+            Every::Week => (53, -7..=8),
+            Every::Hour => (24, -3..=4),
+            Every::Minute | Every::Second => (60, -8..=9),
+        };
+        let is_picking = !(self.by_month.is_empty()
+            && self.by_week.is_empty()
+            && self.by_year_day.is_empty()
+            && self.by_month_day.is_empty()
+            && self.by_day.is_empty()
+            && self.by_hour.is_empty()
+            && self.by_minute.is_empty()
+            && self.by_second.is_empty());
+        // What a rule takes from its start counts as picked for the positions.
+        let is_picking = is_picking || every != Every::Second;
+        (self.by_week.is_empty() || every == Every::Year)
+            && (self.by_year_day.is_empty() || !matches!(every, Every::Month | Every::Week | Every::Day))
+            && (self.by_month_day.is_empty() || every != Every::Week)
+            && (self.by_position.is_empty() || is_picking)
+            && self.by_position.iter().all(|position| (1..=position_max).contains(&position.abs()))
+            && self.by_day.iter().all(|(number, _)| nth.contains(number))
+            && self.by_month.iter().all(|month| (1..=12).contains(month))
+            && self.by_month_day.iter().all(|day| (1..=31).contains(&day.unsigned_abs()))
+            && self.by_year_day.iter().all(|day| (1..=366).contains(&day.unsigned_abs()))
+            && self.by_week.iter().all(|week| (1..=53).contains(&week.unsigned_abs()))
+            && self.by_hour.iter().all(|hour| *hour < 24)
+            && self.by_minute.iter().chain(&self.by_second).all(|part| *part < 60)
     }
 
     /// Returns the same rule in larger steps where it picks hours, minutes or seconds from small ones: `FREQ=MINUTELY;BYHOUR=9` is every day's
@@ -193,146 +230,5 @@ impl Rule {
             Every::Day | Every::Week | Every::Month | Every::Year => return None,
         };
         Some(unit * i64::from(self.interval.max(1)))
-    }
-
-    /// Returns the rule for the library, with what it would take from its start said in so many words, so that the start can move.
-    /// What the library gets wrong is left out of it, and comes back as what to pick from its instances: hours within smaller steps (rrule 0.14
-    /// loses step there), and the fifth last weekday of a month (which it refuses).
-    fn explicit(&self, start_wall: i64) -> (RRule<rrule::Unvalidated>, Picks) {
-        let start = naive(start_wall);
-        let mut by_month = self.by_month.clone();
-        let mut by_month_day = self.by_month_day.clone();
-        let is_bare = self.by_week.is_empty()
-            && self.by_year_day.is_empty()
-            && self.by_month_day.is_empty()
-            && self.by_day.is_empty();
-        if is_bare && matches!(self.every, Every::Month | Every::Year) {
-            by_month_day.push(start.day() as i8);
-            if self.every == Every::Year && by_month.is_empty() {
-                by_month.push(start.month() as u8);
-            }
-        }
-        let months: Vec<Month> = by_month.iter().filter_map(|month| Month::try_from(*month).ok()).collect();
-        let weekday = |days: u8| Weekday::try_from(days % 7).unwrap_or(Weekday::Mon);
-        let mut picks = Picks::default();
-        if self.every == Every::Month && self.by_position.is_empty() && self.by_day.iter().any(|(nth, _)| *nth == -5) {
-            picks.days = self.by_day.clone();
-        }
-        let days = self.by_day.iter().map(|(nth, day)| match nth {
-            0 => NWeekday::Every(weekday(*day)),
-            _ if !picks.days.is_empty() => NWeekday::Every(weekday(*day)),
-            nth => NWeekday::Nth(*nth, weekday(*day)),
-        });
-        let days: Vec<NWeekday> = days.collect();
-        let take = |limits: bool, values: &Vec<u8>, picked: &mut Vec<u8>| {
-            if limits {
-                picked.clone_from(values);
-                Vec::new()
-            } else {
-                values.clone()
-            }
-        };
-        let by_hour =
-            take(matches!(self.every, Every::Second | Every::Minute | Every::Hour), &self.by_hour, &mut picks.hours);
-        let by_minute = take(matches!(self.every, Every::Second | Every::Minute), &self.by_minute, &mut picks.minutes);
-        let by_second = take(self.every == Every::Second, &self.by_second, &mut picks.seconds);
-        let rule = RRule::new(self.every.frequency())
-            .interval(self.interval)
-            .week_start(weekday(self.week_start))
-            .by_month(&months)
-            .by_month_day(by_month_day)
-            .by_week_no(self.by_week.clone())
-            .by_year_day(self.by_year_day.clone())
-            .by_weekday(days)
-            .by_hour(by_hour)
-            .by_minute(by_minute)
-            .by_second(by_second)
-            .by_set_pos(self.by_position.clone());
-        (rule, picks)
-    }
-
-    /// Returns a start in step with `start_wall`, one period or more before `from_wall`, from which the same instances follow.
-    fn jump(&self, start_wall: i64, from_wall: i64) -> i64 {
-        let interval = i64::from(self.interval.max(1));
-        let unit = match self.every {
-            Every::Second => 1,
-            Every::Minute => 60,
-            Every::Hour => 3600,
-            Every::Day => DAY_SECONDS,
-            Every::Week => 7 * DAY_SECONDS,
-            Every::Month | Every::Year => return self.jump_months(start_wall, from_wall, interval),
-        };
-        let step = unit * interval;
-        let steps = (from_wall - start_wall).div_euclid(step) - 1;
-        if steps > 0 { start_wall + steps * step } else { start_wall }
-    }
-
-    fn jump_months(&self, start_wall: i64, from_wall: i64, interval: i64) -> i64 {
-        let months = |wall: i64| {
-            let date = naive(wall).date();
-            i64::from(date.year()) * 12 + i64::from(date.month0())
-        };
-        let step = if self.every == Every::Year { 12 * interval } else { interval };
-        let steps = (months(from_wall) - months(start_wall)).div_euclid(step) - 1;
-        if steps <= 0 {
-            return start_wall;
-        }
-        let mut month = months(start_wall) + steps * step;
-        if self.every == Every::Year {
-            month -= month.rem_euclid(12);
-        }
-        let day = chrono::NaiveDate::from_ymd_opt((month.div_euclid(12)) as i32, month.rem_euclid(12) as u32 + 1, 1);
-        let time = naive(start_wall).time();
-        day.and_then(|day| wall_of(day.and_time(time))).unwrap_or(start_wall)
-    }
-}
-
-/// What is picked from the instances that the library gives. What is empty picks all.
-#[derive(Debug, Default)]
-struct Picks {
-    hours: Vec<u8>,
-    minutes: Vec<u8>,
-    seconds: Vec<u8>,
-    /// BYDAY of a month.
-    days: Vec<(i16, u8)>,
-}
-
-impl Picks {
-    fn fit(&self, wall: i64) -> bool {
-        let among =
-            |picked: &[u8], value: i64| picked.is_empty() || picked.iter().any(|each| i64::from(*each) == value);
-        let second = wall.rem_euclid(DAY_SECONDS);
-        among(&self.hours, second / 3600)
-            && among(&self.minutes, second / 60 % 60)
-            && among(&self.seconds, second % 60)
-            && self.fit_day(wall)
-    }
-
-    fn fit_day(&self, wall: i64) -> bool {
-        if self.days.is_empty() {
-            return true;
-        }
-        let date = naive(wall).date();
-        let (day, length) = (i64::from(date.day0()), i64::from(date.num_days_in_month()));
-        let from_first = day / 7 + 1;
-        let from_last = -((length - 1 - day) / 7 + 1);
-        let weekday = date.weekday().num_days_from_monday();
-        self.days.iter().any(|(nth, each)| {
-            u32::from(*each) == weekday && (*nth == 0 || [from_first, from_last].contains(&i64::from(*nth)))
-        })
-    }
-}
-
-impl Every {
-    fn frequency(self) -> Frequency {
-        match self {
-            Self::Second => Frequency::Secondly,
-            Self::Minute => Frequency::Minutely,
-            Self::Hour => Frequency::Hourly,
-            Self::Day => Frequency::Daily,
-            Self::Week => Frequency::Weekly,
-            Self::Month => Frequency::Monthly,
-            Self::Year => Frequency::Yearly,
-        }
     }
 }

@@ -2,11 +2,11 @@
 //! instances in place of those that they change.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
 
 use chrono_tz::Tz;
-use dayshift_engine::{Canonical, Graded, SmolStr};
+use dayshift_engine::{Budget, Canonical, Graded, OverBudget, Rejection, SmolStr};
 
 use super::component::Component;
 use super::known::{Known, walk};
@@ -52,9 +52,32 @@ pub(crate) struct Span {
     pub(crate) local: Tz,
 }
 
-/// A range held more instances than [`INSTANCES_MAX`].
+/// Why the instances within a range are not told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooMany;
+pub(crate) enum RangeFault {
+    /// There are more than [`INSTANCES_MAX`].
+    TooMany,
+    /// Looking for them takes more than the call may.
+    OverBudget(OverBudget),
+}
+
+impl From<OverBudget> for RangeFault {
+    fn from(over: OverBudget) -> Self {
+        Self::OverBudget(over)
+    }
+}
+
+impl From<RangeFault> for Rejection {
+    fn from(fault: RangeFault) -> Self {
+        match fault {
+            RangeFault::OverBudget(over) => over.into(),
+            RangeFault::TooMany => Self::new(
+                "calendar/too-many-instances",
+                format!("the range holds more than {INSTANCES_MAX} instances; ask for a shorter one"),
+            ),
+        }
+    }
+}
 
 impl Span {
     /// Returns the range that holds every instance that a calendar can write.
@@ -111,13 +134,16 @@ impl Series {
     }
 
     /// Returns the instances that overlap `span`, in order.
-    pub(crate) fn within(&self, span: Span) -> Result<Vec<Instance<'_>>, TooMany> {
+    pub(crate) fn within(&self, span: Span, budget: &Budget) -> Result<Vec<Instance<'_>>, RangeFault> {
+        let main = self.main();
+        let dates = main.except_dates.len() + main.extra_dates.len();
+        budget.work(16 + (dates + 8 * self.components.len()) as u64)?;
         let mut found = Vec::new();
         if let Some(master) = self.master() {
             let changed: BTreeMap<i64, &Component> =
                 self.exceptions().iter().filter_map(|each| Some((id_of(each, span.local)?, each))).collect();
             if master.repeats() {
-                self.expand(master, &changed, span, &mut found)?;
+                self.expand(master, &changed, span, budget, &mut found)?;
             } else if !changed.contains_key(&master.start.instant(span.local)) {
                 found.push(instance(master, None, master.start.clone(), master.end.clone(), span.local));
             }
@@ -137,7 +163,7 @@ impl Series {
     }
 
     /// Returns the instance with `recurrence_id`, at the instant `id`, if the series has it.
-    pub(crate) fn instance(&self, id: i64, local: Tz) -> Result<Option<Instance<'_>>, TooMany> {
+    pub(crate) fn instance(&self, id: i64, local: Tz, budget: &Budget) -> Result<Option<Instance<'_>>, RangeFault> {
         // Its place may have moved anywhere, so look for the changed one first, then where the rules put it.
         let changed = self.exceptions().iter().find(|each| id_of(each, local) == Some(id));
         if let Some(each) = changed {
@@ -149,7 +175,7 @@ impl Series {
         let matches =
             |instance: &Instance<'_>| instance.recurrence_id.as_ref().unwrap_or(&instance.start).instant(local) == id;
         // What lasts no time counts strictly inside, so the span reaches a second to both sides.
-        Ok(self.within(span)?.into_iter().find(matches))
+        Ok(self.within(span, budget)?.into_iter().find(matches))
     }
 
     fn expand<'a>(
@@ -157,8 +183,9 @@ impl Series {
         master: &'a Component,
         changed: &BTreeMap<i64, &'a Component>,
         span: Span,
+        budget: &Budget,
         found: &mut Vec<Instance<'a>>,
-    ) -> Result<(), TooMany> {
+    ) -> Result<(), RangeFault> {
         let slack = self.shift_seconds() + self.longest_seconds() + OFFSET_SECONDS_MAX;
         let (from, until) = (span.from.saturating_sub(slack), span.until.saturating_add(slack));
         let mut starts: BTreeMap<i64, Option<i64>> = BTreeMap::new();
@@ -167,7 +194,7 @@ impl Series {
             is_first_allowed |= !is_behind(rule, &master.start, span.local);
             match known.between(from, until) {
                 Some(known) => starts.extend(known.iter().map(|wall| (*wall, None))),
-                None => count(rule, master, from, until, &mut starts)?,
+                None => count(rule, master, from..=until, budget, &mut starts)?,
             }
         }
         if is_first_allowed && (from..=until).contains(&master.start.wall_seconds) {
@@ -186,6 +213,7 @@ impl Series {
         if starts.is_empty() {
             return Ok(());
         }
+        budget.work(8 * starts.len() as u64)?;
         let excepted = Excepted::of(master, span.local);
         for (wall, lasts) in starts {
             let start = Moment::new(wall, master.start.zone.clone());
@@ -228,27 +256,24 @@ impl Series {
     }
 }
 
-/// Adds the starts by `rule` from `from` to `until`.
+/// Adds the starts by `rule` within `window`.
 fn count(
     rule: &Rule,
     master: &Component,
-    from: i64,
-    until: i64,
+    window: RangeInclusive<i64>,
+    budget: &Budget,
     starts: &mut BTreeMap<i64, Option<i64>>,
-) -> Result<(), TooMany> {
+) -> Result<(), RangeFault> {
     let mut is_too_many = false;
-    let walked = walk(rule, master, from, |wall| {
-        if wall > until {
-            return ControlFlow::Break(());
-        }
+    let from = *window.start();
+    walk(rule, master, window, budget, |wall| {
         if wall >= from {
             starts.entry(wall).or_default();
             is_too_many = starts.len() > INSTANCES_MAX;
         }
         if is_too_many { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    // The library refuses what the check let through only if the start has moved beyond what it can count.
-    if is_too_many || walked.is_err() { Err(TooMany) } else { Ok(()) }
+    })?;
+    if is_too_many { Err(RangeFault::TooMany) } else { Ok(()) }
 }
 
 /// The dates on which a series does not take place.

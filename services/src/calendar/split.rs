@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use calcard::icalendar::ICalendarProperty;
 use chrono_tz::Tz;
-use dayshift_engine::{Context, Rejection, SmolStr};
+use dayshift_engine::{Budget, Context, OverBudget, Rejection, SmolStr};
 
 use super::component::Component;
 use super::draft::Changes;
@@ -52,7 +52,7 @@ pub(crate) fn split_at(
     let mut earlier = Changes::default();
     let mut later = Changes::default();
     for rule in &master.rules {
-        let passed = passed(rule, master, instant, local);
+        let passed = passed(rule, master, instant, local, context.budget())?;
         earlier.set("RRULE", write::bare("RRULE", &ended(rule, at)));
         later.set("RRULE", write::bare("RRULE", &continued(rule, passed)));
     }
@@ -108,21 +108,20 @@ fn dates(changes: &mut Changes, master: &Component, belongs: impl Fn(&Moment) ->
 }
 
 /// Returns how many instances of a counted rule come before the instant.
-fn passed(rule: &Rule, master: &Component, instant: i64, local: Tz) -> u32 {
+fn passed(rule: &Rule, master: &Component, instant: i64, local: Tz, budget: &Budget) -> Result<u32, OverBudget> {
     let mut passed = 0;
     if rule.count.is_none() {
-        return passed;
+        return Ok(passed);
     }
     let start = master.start.wall_seconds;
-    let walked = rule.walk(start, start, |wall| {
+    rule.walk(start, start..=i64::MAX, budget, |wall| {
         if master.start.zone.instant(wall, local) >= instant {
             return ControlFlow::Break(());
         }
         passed += 1;
         ControlFlow::Continue(())
-    });
-    debug_assert!(walked.is_ok(), "a rule that was read can be walked");
-    passed
+    })?;
+    Ok(passed)
 }
 
 /// Returns the rule's text, ending before the instance `at`.

@@ -103,14 +103,20 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     ),
     reads(
         "calendar.events",
-        "Lists what takes place within a range, each instance of a repeating event by itself, in order of time. What overlaps the range is in.",
+        "Lists what takes place within a range, each instance of a repeating event by itself, in order of time, with the answers of those invited. What overlaps the range is in.",
         &[FROM, UNTIL, CALENDAR_OPTIONAL, LIMIT],
         10,
     ),
     reads(
         "calendar.free_busy",
         "Shows when people or calendars are busy within a range, and when all of them are free.",
-        &[FROM, UNTIL, Parameter::optional("who", TEXTS, "addresses of people who have calendars here"), CALENDARS],
+        &[
+            FROM,
+            UNTIL,
+            Parameter::optional("who", TEXTS, "addresses of people who have calendars here"),
+            CALENDARS,
+            Parameter::optional("without", TEXTS, "uids of events to leave out, such as the one that is to be moved"),
+        ],
         10,
     ),
     backstage(

@@ -67,7 +67,10 @@ impl CalendarState {
     ) -> Result<Decision<CalendarEvent>, Rejection> {
         let found = self.find(call, context.frame)?;
         let scope = Scope::of(call, &found)?;
-        let instance = call.optional_text("recurrence_id").map(|id| instance_of(&found, id, desk.zone)).transpose()?;
+        let instance = call
+            .optional_text("recurrence_id")
+            .map(|id| instance_of(&found, id, desk.zone, context.budget()))
+            .transpose()?;
         let work = Work { call, desk, context, found: &found };
         if !work.is_moving() && (call.get("zone").is_some() || call.get("all_day").is_some()) {
             return Err(Rejection::new(
@@ -282,7 +285,7 @@ impl Work<'_> {
         match rule_text(self.call) {
             Some("") => changes.take_out("RRULE"),
             Some(text) => {
-                check_rule(text, start)?;
+                check_rule(text, start, self.context.budget())?;
                 changes.set("RRULE", write::bare("RRULE", text));
             }
             None if seconds != 0 && old.rules.iter().any(|rule| rule.until.is_some()) => {

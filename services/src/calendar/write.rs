@@ -11,7 +11,7 @@ use dayshift_engine::SimTime;
 use super::component::{Attendee, Party};
 use super::moment::{DAY_SECONDS, Moment, Zone, naive};
 use super::parse::{DATE, whole};
-use super::source::Line;
+use super::source::{Line, unfold};
 
 /// What a file of ours begins with.
 pub(crate) const HEAD: &str =
@@ -82,7 +82,7 @@ pub(crate) fn attendee(attendee: &Attendee) -> String {
 
 /// Returns the ATTENDEE line `old` with another answer and all else as it was, or nothing if it cannot be read.
 pub(crate) fn answered(old: &Line<'_>, answer: &str) -> Option<String> {
-    let text = format!("BEGIN:VEVENT\r\n{}\r\nEND:VEVENT\r\n", String::from_utf8_lossy(old.bytes).trim_end());
+    let text = format!("BEGIN:VEVENT\r\n{}\r\nEND:VEVENT\r\n", String::from_utf8_lossy(&unfold(old.bytes)));
     let mut entry = whole(&text)?.components.into_iter().next()?.entries.into_iter().next()?;
     entry.params.retain(|param| param.name != ICalendarParameterName::Partstat);
     entry.add_param(partstat(answer));

@@ -1,6 +1,7 @@
 """`ctx.calendar`: CalDAV calendars on a host in UTC."""
 
 import hashlib
+import re
 from datetime import date, datetime, timezone
 from typing import Any
 
@@ -127,13 +128,20 @@ def _shown(event: dict[str, Any]) -> dict[str, str]:
     shown = {
         "uid": event["uid"],
         "summary": event["summary"] or "",
-        "dtstart": _iso(event["start"]),
-        "dtend": _iso(event["end"]),
+        "dtstart": _written(event, "start"),
+        "dtend": _written(event, "end"),
     }
     for name in ("description", "location"):
         if event.get(name):
             shown[name] = event[name]
     return shown
+
+
+def _written(event: dict[str, Any], name: str) -> str:
+    """The time as Python's icalendar reads it: one whose zone is a plain offset (``TZID="UTC+08:00"``) comes back without it."""
+    text = _iso(event[name])
+    is_offset = re.fullmatch(r"(?i)(utc|gmt)?[+-]\d{1,2}(:?\d\d)?", event.get("zone", "")) is not None
+    return datetime.fromisoformat(text).replace(tzinfo=None).isoformat() if is_offset else text
 
 
 def _iso(text: str) -> str:

@@ -132,6 +132,116 @@ fn stray_lines_come_out_where_they_came_in() {
     }
 }
 
+#[test]
+fn a_character_that_a_fold_cuts_is_one_character() {
+    let mut bench = bench();
+    let text = "Gr\u{fc}\u{df}e \u{20ac} \u{1f600} aus K\u{f6}ln";
+    for at in 1..text.len() {
+        let fold =
+            |name: &str| [name.as_bytes(), &text.as_bytes()[..at], b"\r\n ", &text.as_bytes()[at..], b"\r\n"].concat();
+        let event = [
+            b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTART:20260401T090000Z\r\n".to_vec(),
+            fold("SUMMARY:"),
+            fold("DESCRIPTION:"),
+            fold("LOCATION:"),
+            [
+                b"ATTENDEE;CN=\"".to_vec(),
+                text.as_bytes()[..at].to_vec(),
+                b"\r\n\t".to_vec(),
+                text.as_bytes()[at..].to_vec(),
+            ]
+            .concat(),
+            b"\":mailto:bob@acme.example\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n".to_vec(),
+        ]
+        .concat();
+        import(&mut bench, &format!("c{at}"), &event);
+        assert_eq!(export(&bench, &format!("c{at}")), event);
+        let event = bench.ask("event", map! { "calendar" => format!("c{at}"), "uid" => "1" }).expect("an event");
+        let name = text_of(&list(&event, "attendees")[0], "name");
+        assert_eq!(
+            [text_of(&event, "summary"), text_of(&event, "description"), text_of(&event, "location"), name],
+            [text; 4],
+            "{at}"
+        );
+    }
+}
+
+fn text_of<'a>(value: &'a Value, name: &str) -> &'a str {
+    super::text(value, name)
+}
+
+#[test]
+fn zones_are_known_by_the_names_that_programs_give_them() {
+    for (id, expected) in [
+        ("Europe/Berlin", "2026-07-01T09:00:00+02:00"),
+        ("europe/berlin", "2026-07-01T09:00:00+02:00"),
+        ("AMERICA/NEW_YORK", "2026-07-01T09:00:00-04:00"),
+        ("UTC+01:00", "2026-07-01T09:00:00+01:00"),
+        ("GMT+0100", "2026-07-01T09:00:00+01:00"),
+        ("GMT-5", "2026-07-01T09:00:00-05:00"),
+        ("utc+0530", "2026-07-01T09:00:00+05:30"),
+        ("+09:00", "2026-07-01T09:00:00+09:00"),
+        ("UTC", "2026-07-01T09:00:00+00:00"),
+        ("gmt+00:00", "2026-07-01T09:00:00+00:00"),
+        ("W. Europe Standard Time", "2026-07-01T09:00:00+02:00"),
+        ("W. Europe Standard Time 1", "2026-07-01T09:00:00+02:00"),
+        ("Tokyo Standard Time 12", "2026-07-01T09:00:00+09:00"),
+    ] {
+        let mut bench = bench();
+        let event = format!("BEGIN:VEVENT\nUID:1\nDTSTART;TZID=\"{id}\":20260701T090000\nEND:VEVENT");
+        let answer = import(&mut bench, "plan", &file(&event));
+        assert_eq!(answer.get("unknown_zones"), None, "{id}");
+        let event = bench.ask("event", map! { "calendar" => "plan", "uid" => "1" }).expect("an event");
+        assert_eq!(text(&event, "start"), expected, "{id}");
+    }
+}
+
+#[test]
+fn a_zone_that_nobody_knows_is_told_and_never_floats_in_silence() {
+    for id in ["Middle/Earth", "UTC+25:00", "GMT+1:0:0", "W. Mordor Standard Time 1", "Europe/Berlin 2x"] {
+        let mut bench = bench();
+        let event = format!("BEGIN:VEVENT\nUID:1\nSUMMARY:x\nDTSTART;TZID=\"{id}\":20260701T090000\nEND:VEVENT");
+        let answer = import(&mut bench, "plan", &file(&event));
+        let expected = map! { "uid" => "1", "summary" => "x", "zones" => vec![id] };
+        assert_eq!(list(&answer, "unknown_zones"), [expected], "{id}");
+        let found = events(&mut bench, "plan", "2026-06-30T00:00:00Z", "2026-07-02T00:00:00Z");
+        assert!(text(&found[0], "zone_unknown").contains(id), "{id}");
+        let problems = bench.ask("problems", map! {}).expect("a good question");
+        assert!(text(&problems.as_list().expect("a list")[0], "problem").contains(id), "{problems}");
+        let out = export(&bench, "plan");
+        assert_eq!(import(&mut bench, "again", &out).get("unknown_zones"), answer.get("unknown_zones"));
+    }
+}
+
+#[test]
+fn a_file_that_defines_a_zone_wins_over_the_database() {
+    let zone = |to: &str, from: &str| {
+        format!(
+            "BEGIN:VTIMEZONE\nTZID:Europe/Berlin\nBEGIN:STANDARD\nDTSTART:19701025T030000\nRRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10\nTZOFFSETFROM:{from}\nTZOFFSETTO:{to}\nEND:STANDARD\nBEGIN:DAYLIGHT\nDTSTART:19700329T020000\nRRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3\nTZOFFSETFROM:{to}\nTZOFFSETTO:{from}\nEND:DAYLIGHT\nEND:VTIMEZONE"
+        )
+    };
+    let fixed = "BEGIN:VTIMEZONE\nTZID:Europe/Berlin\nBEGIN:STANDARD\nDTSTART:19700101T000000\nTZOFFSETFROM:+0300\nTZOFFSETTO:+0300\nEND:STANDARD\nEND:VTIMEZONE".to_owned();
+    for (zone, expected, is_named) in [
+        (zone("+0100", "+0200"), "2026-07-01T09:00:00+02:00", true),
+        (zone("+0300", "+0400"), "2026-07-01T09:00:00+04:00", false),
+        (fixed, "2026-07-01T09:00:00+03:00", false),
+    ] {
+        let mut bench = bench();
+        let event = "BEGIN:VEVENT\nUID:1\nDTSTART;TZID=Europe/Berlin:20260701T090000\nSUMMARY:x\nEND:VEVENT";
+        import(&mut bench, "plan", &file(&format!("{zone}\n{event}")));
+        let start = |bench: &mut Bench<CalendarState>| {
+            let event = bench.ask("event", map! { "calendar" => "plan", "uid" => "1" }).expect("an event");
+            text(&event, "start").to_owned()
+        };
+        assert_eq!(start(&mut bench), expected);
+        let series =
+            bench.service.peek_shelf(&"plan".into()).expect("it").events.peek(&"1".into()).expect("it").clone();
+        assert_eq!(matches!(series.main().start.zone, crate::calendar::Zone::Named(_)), is_named);
+        act(&mut bench, "calendar.update", "plan", "1", map! { "summary" => "y" }).expect("a change");
+        assert_eq!(start(&mut bench), expected, "a change of the summary moves nothing");
+    }
+}
+
 /// A zone goes by the name that the line has, not by the one that the database has for it.
 #[test]
 fn a_zone_that_the_file_defines_under_its_own_name_is_not_defined_again() {

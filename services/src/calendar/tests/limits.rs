@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use dayshift_engine::{Value, map};
+use dayshift_engine::{Budget, Value, map};
 
 use super::super::limits::*;
 use super::super::moment::DAY_SECONDS;
@@ -74,7 +74,7 @@ fn an_event_has_so_many_attendees() {
 #[test]
 fn a_rule_counts_so_far_and_is_so_dense_and_so_long() {
     let at = Moment::new(0, Zone::Utc);
-    let check = |rule: &str| super::super::parse::parse_rule(rule, &at).map(drop);
+    let check = |rule: &str| super::super::parse::parse_rule(rule, &at, &Budget::default()).map(drop);
     let counted = |count: u32| check(&format!("FREQ=DAILY;COUNT={count}"));
     assert_eq!((counted(RULE_COUNT_MAX - 1), counted(RULE_COUNT_MAX)), (Ok(()), Ok(())));
     assert_eq!(counted(RULE_COUNT_MAX + 1), Err(RuleFault::CountTooLarge));
@@ -98,14 +98,79 @@ fn a_rule_counts_so_far_and_is_so_dense_and_so_long() {
 }
 
 #[test]
-fn one_look_at_a_rule_takes_so_many_steps() {
-    let at = Moment::new(0, Zone::Utc);
-    let rule = super::super::parse::parse_rule("FREQ=MINUTELY;INTERVAL=2;BYHOUR=9", &at).expect("a good rule");
-    let walked = |until: i64| {
-        rule.walk(0, 0, |wall| if wall > until { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+fn a_rule_costs_what_is_looked_at_of_it() {
+    let at = Moment::new(1_767_225_600, Zone::Utc);
+    let cost = |rule: &str, days: i64| {
+        let budget = Budget::default();
+        let rule = super::super::parse::parse_rule(rule, &at, &budget).expect("a good rule");
+        let before = budget.work_left();
+        let window = at.wall_seconds..=at.wall_seconds + days * DAY_SECONDS;
+        rule.walk(at.wall_seconds, window, &budget, |_| ControlFlow::Continue(())).expect("a cheap walk");
+        before - budget.work_left()
     };
-    let last = 120 * (RULE_STEPS_MAX as i64 - 1);
-    assert_eq!((walked(last - 3 * DAY_SECONDS), walked(last + 3 * DAY_SECONDS)), (Ok(()), Err(RuleFault::TooDense)));
+    let rare = "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU";
+    assert!(cost(rare, 7) < 1_000 && cost(rare, 365 * 400) < 1_000_000, "{} {}", cost(rare, 7), cost(rare, 365 * 400));
+    assert!(cost("FREQ=MINUTELY;INTERVAL=15", 1) < 1_000);
+    assert!(cost("FREQ=SECONDLY;BYYEARDAY=-1;BYHOUR=0;BYMINUTE=0;BYSECOND=0", 365) < 10_000);
+}
+
+#[test]
+fn a_walk_ends_with_its_budget() {
+    let at = Moment::new(0, Zone::Utc);
+    let rule = super::super::parse::parse_rule("FREQ=HOURLY", &at, &Budget::default()).expect("a good rule");
+    let walked = |units: u64| {
+        let mut seen = 0;
+        let walked = rule.walk(0, 0..=3_600 * 99, &Budget::new(units, 0), |_| {
+            seen += 1;
+            ControlFlow::Continue(())
+        });
+        (walked.is_ok(), seen)
+    };
+    let needed = (0..2_000).find(|units| walked(*units).0).expect("enough");
+    assert_eq!(walked(needed), (true, 100));
+    assert!(!walked(needed - 1).0 && walked(needed - 1).1 >= 99);
+}
+
+/// Rare rules are one call's work, or one call's refusal, however many; every hour, minute and second of a year is never expanded.
+#[test]
+fn many_rare_rules_and_dense_ones_are_bounded_for_the_call() {
+    let every = |most: usize| (0..most).map(|each| each.to_string()).collect::<Vec<_>>().join(",");
+    let days: Vec<String> = (1..=366).map(|day| day.to_string()).collect();
+    let dense = format!(
+        "FREQ=YEARLY;BYYEARDAY={};BYHOUR={};BYMINUTE={};BYSECOND={}",
+        days.join(","),
+        every(24),
+        every(60),
+        every(60)
+    );
+    let at = Moment::new(0, Zone::Utc);
+    let budget = Budget::default();
+    assert_eq!(super::super::parse::parse_rule(&dense, &at, &budget).map(drop), Err(RuleFault::TooDense));
+    let picked = format!("{dense};BYSETPOS=-1,366");
+    let rule = super::super::parse::parse_rule(&picked, &at, &budget).expect("two instances a year");
+    let mut seen = Vec::new();
+    rule.walk(0, 0..=366 * DAY_SECONDS, &budget, |wall| {
+        seen.push(wall);
+        ControlFlow::Continue(())
+    })
+    .expect("a cheap walk");
+    assert_eq!(seen, [365, 365 * DAY_SECONDS - 1, 365 * DAY_SECONDS + 365]);
+    assert!(budget.work_left() > dayshift_engine::CALL_WORK_MAX - 100_000);
+
+    let event = |number: usize| {
+        format!(
+            "BEGIN:VEVENT\nUID:{number}\nDTSTART:20260101T090000Z\nSUMMARY:x\nRRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU\nEND:VEVENT\n"
+        )
+    };
+    let events: String = (0..300).map(event).collect();
+    let mut bench = bench();
+    super::import(&mut bench, "rare", &file(&events));
+    let search = map! { "text" => "x", "from" => "2031-01-01T00:00:00Z", "until" => "2031-02-01T00:00:00Z" };
+    let found = bench.call("calendar.search", search).expect("a search that can be done");
+    assert_eq!(super::int(&found, "total"), 0);
+    bench.limits = Some((200_000, 1 << 20));
+    let search = map! { "text" => "x", "from" => "2031-01-01T00:00:00Z", "until" => "3999-02-01T00:00:00Z" };
+    assert_eq!(code(bench.call("calendar.search", search)), "budget/work");
 }
 
 #[test]

@@ -147,7 +147,41 @@ fn questions_answer_as_caldav_clients_see_it() {
     };
     assert_eq!(start("f"), "2026-03-20T14:00:00");
     assert_eq!(start("z"), "2026-03-20T14:00:00+08:00");
-    assert_eq!(start("n"), "2026-03-20T14:00:00");
+    assert_eq!(start("n"), "2026-03-20T14:00:00+08:00");
+}
+
+#[test]
+fn a_listing_shows_who_answered_and_whether_the_time_is_taken() {
+    let mut bench = bench();
+    let more = map! { "attendees" => vec!["bob@acme.example", "eve@acme.example"], "zone" => "UTC" };
+    let uid = create(&mut bench, "ann", "2026-03-17T09:00:00", "2026-03-17T10:00:00", more);
+    let more = map! { "busy" => false, "zone" => "UTC" };
+    create(&mut bench, "ann", "2026-03-17T11:00:00", "2026-03-17T12:00:00", more);
+    bench.desk.address = "bob@acme.example".into();
+    act(&mut bench, "calendar.respond", "bob", &uid, map! { "answer" => "declined" }).expect("an answer");
+    bench.desk.address = "ann@acme.example".into();
+    let found = super::events(&mut bench, "ann", "2026-03-17T00:00:00Z", "2026-03-18T00:00:00Z");
+    let answers = map! { "bob@acme.example" => "declined", "eve@acme.example" => "needs-action" };
+    assert_eq!((found[0].get("answers"), found[0].get("busy")), (Some(&answers), Some(&Value::Bool(true))));
+    assert_eq!((found[1].get("answers"), found[1].get("busy")), (None, Some(&Value::Bool(false))));
+}
+
+#[test]
+fn free_busy_can_leave_an_event_out() {
+    let mut bench = bench();
+    let utc = || map! { "zone" => "UTC" };
+    let uid = create(&mut bench, "ann", "2026-03-17T09:00:00", "2026-03-17T10:00:00", utc());
+    create(&mut bench, "ann", "2026-03-17T09:30:00", "2026-03-17T11:00:00", utc());
+    let mut busy = |without: Vec<String>| {
+        let range = map! { "from" => "2026-03-17T08:00:00Z", "until" => "2026-03-17T12:00:00Z", "who" => vec!["ann@acme.example"], "without" => without };
+        let answer = bench.call("calendar.free_busy", range).expect("a good range");
+        list(answer.get("busy").expect("busy"), "ann@acme.example")
+            .iter()
+            .map(|each| text(each, "start").to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(busy(Vec::new()), ["2026-03-17T10:00:00+01:00"]);
+    assert_eq!(busy(vec![uid]), ["2026-03-17T10:30:00+01:00"]);
 }
 
 #[test]
