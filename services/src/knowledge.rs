@@ -312,7 +312,10 @@ impl Service for KnowledgeState {
         context: &Context<'_>,
     ) -> Result<Decision<KnowledgeEvent>, Rejection> {
         let scene = Scene { state: self, frame: context.frame, desk, time: context.time };
-        match call.tool.as_str() {
+        // Whatever is read, Markdown above all, is touched a few times.
+        let given = scene::size(&call.arguments);
+        context.budget().work(32 * given as u64)?;
+        let decided = match call.tool.as_str() {
             "knowledge.search" => search::search(&scene, call).map(Decision::answer),
             "knowledge.read_page" => pages::read(&scene, call).map(Decision::answer),
             "knowledge.create_page" => pages::create(&scene, call, context),
@@ -331,7 +334,10 @@ impl Service for KnowledgeState {
             "knowledge.define" => rows::define(&scene, call, context),
             "knowledge.import_rows" => rows::import(&scene, call, context),
             other => Err(Rejection::new("call/unknown-tool", format!("knowledge has no tool '{other}'"))),
-        }
+        };
+        // Values are computed, and filters held, until the budget is used up; what they came to then is no answer.
+        context.budget().bytes(1)?;
+        decided
     }
 
     fn apply(&mut self, event: KnowledgeEvent, applying: &mut Applying<'_>) {
@@ -388,7 +394,9 @@ impl Service for KnowledgeState {
 
     fn query(&self, verb: &str, arguments: &Value, desk: &Desk, looking: &Looking<'_>) -> Result<Value, Rejection> {
         let scene = Scene { state: self, frame: looking.frame, desk, time: looking.time };
-        questions::answer(&scene, verb, arguments)
+        let answer = questions::answer(&scene, verb, arguments);
+        looking.budget().bytes(1)?;
+        answer
     }
 
     fn digest(&self) -> StateDigest {

@@ -4,6 +4,7 @@
 pub mod calendar;
 pub mod chat;
 pub mod clock;
+mod cursor;
 pub mod files;
 pub mod knowledge;
 mod lowercase;

@@ -11,6 +11,7 @@
 //! id: {name: payment_id, prefix: PAY-, digits: 4}   # a row shows its id as payment_id; new ones are PAY-0001 and so on
 //! create: []                 # who may create rows directly; left out: everybody; []: nobody (the world always may)
 //! update: [agent, petra]     # who may change fields directly
+//! correct: [agent]           # who may do so in rows that they created themselves, where update says no; left out: nobody
 //! fields:
 //!   supplier: {type: reference, table: suppliers, required: true}
 //!   amount: {type: decimal, scale: 2, required: true, read_only: true}   # exact; kept and shown as the text "1250.00"
@@ -111,6 +112,7 @@ pub use kind::{FIELD_LIST_ITEMS_MAX, FIELD_TEXT_BYTES_MAX, ROW_ID_BYTES_MAX};
 pub use outage::{OUTAGE_LATE_SECONDS_MAX, OUTAGES_MAX};
 pub use query::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, SORT_FIELDS_MAX};
 
+use self::audit::Audit;
 use self::draft::{Authority, Draft};
 use self::scene::{Found, Scene, shared_text};
 use self::schema::{Schema, Whom};
@@ -122,6 +124,9 @@ pub const TABLES_MAX: usize = 100;
 
 /// How many rows one import may bring.
 pub const IMPORT_ROWS_MAX: usize = 10_000;
+
+/// How many rows one call of an agent may create or change.
+pub const CALL_ROWS_MAX: usize = 100;
 
 /// The state of all tables.
 #[derive(Clone, Debug)]
@@ -273,13 +278,34 @@ fn decide_on_table(
         "records.history" => history(scene, table, &id, context.actor).map(Decision::answer),
         "records.create" => {
             allowed(&schema.create, context.actor, "create rows of", schema)?;
+            if call.get("rows").is_some() {
+                return create_several(scene, table, call);
+            }
+            if call.get("values").is_none() {
+                return Err(Rejection::new(
+                    "records/no-values",
+                    format!("values is missing; {} has: {}", schema.name, schema.field_names()),
+                ));
+            }
             let mut draft = Draft::new(*scene, Authority::Caller);
             let row = draft.create(table, call.get("id").map(|_| &id), values)?;
             let answer = map! { schema.id.name.clone() => row.id.clone() };
             Ok(Decision::change(vec![created(schema, vec![row])], answer))
         }
         "records.update" => {
-            allowed(&schema.update, context.actor, "change rows of", schema)?;
+            let ids = call.texts("ids").map(SmolStr::from);
+            let ids: Vec<SmolStr> =
+                if call.get("id").is_some() { ids.chain([id.clone()]).collect() } else { ids.collect() };
+            for id in &ids {
+                may_change(scene, table, id, context.actor)?;
+            }
+            if call.get("ids").is_some() {
+                return change_several(scene, table, call, values);
+            }
+            if call.get("id").is_none() {
+                allowed(&schema.update, context.actor, "change rows of", schema)?;
+                return Err(which_rows());
+            }
             change(scene, table, id, values, Authority::Caller)
         }
         "records.set" => change(scene, table, id, values, Authority::Backstage),
@@ -297,6 +323,70 @@ fn decide_on_table(
         }
         other => Err(Rejection::new("call/unknown-tool", format!("records has no tool '{other}'"))),
     }
+}
+
+/// Makes sure that `actor` may change the row `id`: any row of a table that lets it, or a row of its own where the table lets that be corrected.
+fn may_change(scene: &Scene<'_>, table: Found<'_>, id: &SmolStr, actor: &Actor) -> Result<(), Rejection> {
+    let schema = table.schema();
+    let corrects = schema.correct.as_ref().is_some_and(|whom| whom.includes(actor));
+    if corrects
+        && !schema.update.includes(actor)
+        && table.rows.audit(scene.frame, id).and_then(Audit::created_by) == Some(actor)
+    {
+        return Ok(());
+    }
+    allowed(&schema.update, actor, "change rows of", schema)
+}
+
+fn which_rows() -> Rejection {
+    Rejection::new("records/which-rows", "say which rows: give id, or ids for several, not both")
+}
+
+fn create_several(scene: &Scene<'_>, table: Found<'_>, call: &ToolCall) -> Result<Decision<RecordsEvent>, Rejection> {
+    if call.get("values").is_some() || call.get("id").is_some() {
+        return Err(Rejection::new(
+            "records/which-rows",
+            "give values (with id, if you like) for one row, or rows for several, not both",
+        ));
+    }
+    let schema = table.schema();
+    let rows = call.list("rows");
+    several(rows.len())?;
+    let new = drafted(scene, table, rows, Authority::Caller)?;
+    let answer = map! { "ids" => new.iter().map(|row| Value::from(row.id.clone())).collect::<Value>() };
+    Ok(Decision::change(vec![created(schema, new)], answer))
+}
+
+fn change_several(
+    scene: &Scene<'_>,
+    table: Found<'_>,
+    call: &ToolCall,
+    values: &BTreeMap<SmolStr, Value>,
+) -> Result<Decision<RecordsEvent>, Rejection> {
+    let ids: std::collections::BTreeSet<SmolStr> = call.texts("ids").map(SmolStr::from).collect();
+    if call.get("id").is_some() {
+        return Err(which_rows());
+    }
+    several(ids.len())?;
+    let mut draft = Draft::new(*scene, Authority::Caller);
+    let mut events = Vec::with_capacity(ids.len());
+    let mut rows = Vec::with_capacity(ids.len());
+    for id in ids {
+        let (event, shown) = changed(scene, table, id, values, &mut draft)?;
+        events.push(event);
+        rows.push(shown);
+    }
+    Ok(Decision::change(events, map! { "rows" => Value::List(rows) }))
+}
+
+fn several(count: usize) -> Result<(), Rejection> {
+    if (1..=CALL_ROWS_MAX).contains(&count) {
+        return Ok(());
+    }
+    Err(Rejection::new(
+        "records/too-many-rows",
+        format!("one call is for 1 to {CALL_ROWS_MAX} rows, not {count}; make several calls"),
+    ))
 }
 
 fn tables(scene: &Scene<'_>) -> Value {
@@ -331,6 +421,18 @@ fn change(
     values: &BTreeMap<SmolStr, Value>,
     authority: Authority,
 ) -> Result<Decision<RecordsEvent>, Rejection> {
+    let (event, shown) = changed(scene, table, id, values, &mut Draft::new(*scene, authority))?;
+    Ok(Decision::change(vec![event], shown))
+}
+
+/// Returns what a change of one row makes happen, and its new values.
+fn changed(
+    scene: &Scene<'_>,
+    table: Found<'_>,
+    id: SmolStr,
+    values: &BTreeMap<SmolStr, Value>,
+    draft: &mut Draft<'_>,
+) -> Result<(RecordsEvent, Value), Rejection> {
     scene.row(table, &id)?;
     let schema = table.schema();
     if values.is_empty() {
@@ -339,7 +441,6 @@ fn change(
             format!("values names no field; {} has: {}", schema.name, schema.field_names()),
         ));
     }
-    let mut draft = Draft::new(*scene, authority);
     let mut changes = Vec::with_capacity(values.len());
     let mut shown = BTreeMap::new();
     for (name, value) in values {
@@ -350,7 +451,7 @@ fn change(
     }
     shown.insert(schema.id.name.clone(), Value::Text(id.clone()));
     let event = RecordsEvent::FieldsChanged { table: schema.name.clone(), id, changes, action: None };
-    Ok(Decision::change(vec![event], Value::Map(shown)))
+    Ok((event, Value::Map(shown)))
 }
 
 fn import(scene: &Scene<'_>, table: Found<'_>, rows: &[Value]) -> Result<Decision<RecordsEvent>, Rejection> {
@@ -361,7 +462,21 @@ fn import(scene: &Scene<'_>, table: Found<'_>, rows: &[Value]) -> Result<Decisio
             format!("{} rows are too many for one import; bring at most {IMPORT_ROWS_MAX} at once", rows.len()),
         ));
     }
-    let mut draft = Draft::new(*scene, Authority::Backstage);
+    let new = drafted(scene, table, rows, Authority::Backstage)?;
+    let answer = map! { "imported" => new.len() };
+    let events = if new.is_empty() { Vec::new() } else { vec![created(schema, new)] };
+    Ok(Decision::change(events, answer))
+}
+
+/// Returns the new rows that objects write, each with its id under the table's name for it, or without one.
+fn drafted(
+    scene: &Scene<'_>,
+    table: Found<'_>,
+    rows: &[Value],
+    authority: Authority,
+) -> Result<Vec<NewRow>, Rejection> {
+    let schema = table.schema();
+    let mut draft = Draft::new(*scene, authority);
     let mut new = Vec::with_capacity(rows.len());
     for (number, row) in (1_u64..).zip(rows) {
         let mut values = row.as_map().cloned().unwrap_or_default();
@@ -381,9 +496,7 @@ fn import(scene: &Scene<'_>, table: Found<'_>, rows: &[Value]) -> Result<Decisio
             ..fault
         })?);
     }
-    let answer = map! { "imported" => new.len() };
-    let events = if new.is_empty() { Vec::new() } else { vec![created(schema, new)] };
-    Ok(Decision::change(events, answer))
+    Ok(new)
 }
 
 fn created(schema: &Schema, rows: Vec<NewRow>) -> RecordsEvent {

@@ -371,6 +371,10 @@ impl<'a> Reader<'_, 'a> {
         {
             let place = target.schema().title_place();
             let mut rows = target.table.scan(self.scene.frame);
+            let budget = self.scene.frame.budget();
+            if budget.work(4 * target.table.len() as u64).is_err() {
+                return text.into();
+            }
             let row =
                 rows.find(|row| !row.archived && row.value(place).as_text().is_some_and(|title| same(title, text)));
             if let Some(row) = row {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use dayshift_engine::{SmolStr, Value};
+use dayshift_engine::{Budget, SmolStr, Value};
 use imbl::OrdMap;
 use memchr::memmem::Finder;
 
@@ -18,9 +18,16 @@ pub(super) struct Folded(OrdMap<u64, (SmolStr, Arc<str>)>);
 
 impl Folded {
     /// Returns what may have `lower`, a text in lower case, in it, in the order in which it came to be: all that has it, and some more.
-    pub(super) fn holding<'s>(&'s self, lower: &str) -> impl Iterator<Item = &'s SmolStr> + use<'s> {
+    /// When the budget is used up nothing more has it, and whoever asked refuses the call.
+    pub(super) fn holding<'s>(
+        &'s self,
+        lower: &str,
+        budget: &'s Budget,
+    ) -> impl Iterator<Item = &'s SmolStr> + use<'s> {
         let needle = Finder::new(lower.as_bytes()).into_owned();
-        let found = self.0.values().filter(move |(_, text)| needle.find(text.as_bytes()).is_some());
+        let found = self.0.values().filter(move |(_, text)| {
+            budget.work(1 + text.len() as u64 / 8).is_ok() && needle.find(text.as_bytes()).is_some()
+        });
         found.map(|(id, _)| id)
     }
 }

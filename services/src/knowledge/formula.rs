@@ -65,6 +65,9 @@ pub(super) trait Surroundings {
     /// Counts a step. Returns whether there are any left.
     fn step(&self) -> bool;
 
+    /// Counts the bytes of a text that is made. Returns whether it may be.
+    fn makes(&self, bytes: usize) -> bool;
+
     /// Returns the simulated time, in milliseconds, and the office's zone.
     fn now(&self) -> (i64, chrono_tz::Tz);
 }
@@ -136,13 +139,22 @@ fn evaluate(node: &Node, surroundings: &dyn Surroundings) -> Result<Value, Strin
             Ok(Value::Bool(truth(&evaluate(left, surroundings)?)? && truth(&evaluate(right, surroundings)?)?))
         }
         Node::Binary(op, left, right) => {
-            binary(*op, &evaluate(left, surroundings)?, &evaluate(right, surroundings)?, surroundings)
+            let (left, right) = (evaluate(left, surroundings)?, evaluate(right, surroundings)?);
+            touched([&left, &right], surroundings)?;
+            binary(*op, &left, &right, surroundings)
         }
         Node::Call(function, parts) => {
             let values = parts.iter().map(|part| evaluate(part, surroundings)).collect::<Result<Vec<_>, _>>()?;
+            touched(&values, surroundings)?;
             function.call(&values, surroundings)
         }
     }
+}
+
+/// Counts what a step touches, and makes of it at most.
+fn touched<'v>(values: impl IntoIterator<Item = &'v Value>, surroundings: &dyn Surroundings) -> Result<(), String> {
+    let bytes: usize = values.into_iter().map(|value| 8 * super::scene::size(value)).sum();
+    if surroundings.makes(bytes) { Ok(()) } else { Err("it takes more than one call may".to_owned()) }
 }
 
 fn binary(op: Op, left: &Value, right: &Value, surroundings: &dyn Surroundings) -> Result<Value, String> {

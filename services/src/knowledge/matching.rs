@@ -10,7 +10,7 @@ use smol_str::StrExt;
 use super::date::{Date, Moment, moved, today};
 use super::filter::{Compare, Filter, Place, Quantity, Span, Target, Test};
 use super::rollup::is_empty;
-use super::scene::{Compute, Found, Looks, Scene};
+use super::scene::{Compute, Found, Looks, Scene, size};
 use super::schema::PropertyKind;
 use super::table::Row;
 
@@ -26,12 +26,14 @@ impl<'a> Matcher<'a> {
         Self { scene, found, compute: Compute::new(scene, Looks::Scanned) }
     }
 
-    /// Returns whether the row fulfils the filter.
+    /// Returns whether the row fulfils the filter. When the budget of the call is used up no row does, and whoever asked refuses the call.
     pub(super) fn holds(&self, filter: &Filter, row: &Row) -> bool {
         match filter {
             Filter::And(parts) => parts.iter().all(|part| self.holds(part, row)),
             Filter::Or(parts) => parts.iter().any(|part| self.holds(part, row)),
-            Filter::Test(Target::Property(place), test) => self.with(row, *place, |value| self.passes(test, value)),
+            Filter::Test(Target::Property(place), test) => self.with(row, *place, |value| {
+                self.scene.frame.budget().work(2 + 4 * size(value) as u64).is_ok() && self.passes(test, value)
+            }),
             Filter::Test(Target::Created, test) => self.passes_time(test, row.stamps.created),
             Filter::Test(Target::Edited, test) => self.passes_time(test, row.stamps.edited),
         }

@@ -1,7 +1,7 @@
 //! `knowledge.query`: which rows of a database match, in which order, and one page of them.
 //!
-//! A cursor names the last row that was shown. The next page starts after the place that this row has now, whether or not it still
-//! matches, so that rows which came or went in between neither repeat nor hide others.
+//! A cursor says where the last page ended: what its last row was ordered by when it was shown. The next page is what comes behind that now, so that
+//! rows which came, went or moved in between neither repeat nor hide others.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -12,6 +12,7 @@ use super::filter::{self, Filter, Target};
 use super::matching::{Matcher, Rank};
 use super::scene::{Found, Looks, Scene};
 use super::table::Row;
+use crate::cursor::{Cursor, Part};
 
 /// How many rows one page may show.
 pub const QUERY_ROWS_MAX: usize = 100;
@@ -45,23 +46,29 @@ pub(super) fn query(scene: &Scene<'_>, call: &ToolCall) -> Result<Value, Rejecti
     let all = || found.table.peek_rows();
     found.table.note_scan(scene.frame);
     let matches = |row: &&Row| !row.archived && filter.as_ref().is_none_or(|filter| matcher.holds(filter, row));
+    let budget = scene.frame.budget();
+    budget.work(found.table.len() as u64)?;
     let mut rows: Vec<Placed<'_>> = all().filter(matches).map(|row| Placed::new(&matcher, &sorts, row)).collect();
     let order = |left: &Placed<'_>, right: &Placed<'_>| order(&matcher, &sorts, left, right);
     let start = match call.optional_text("cursor") {
         None => 0,
         Some(cursor) => {
-            let last = all().find(|row| row.id == cursor).ok_or_else(|| {
+            let last = Cursor::read(cursor, sorts.len()).ok_or_else(|| {
                 Rejection::new(
                     "knowledge/unknown-cursor",
-                    format!("'{cursor}' is no cursor of this query; query again without one"),
+                    format!(
+                        "'{cursor}' is not a cursor of this query; query again without one, and follow what it answers"
+                    ),
                 )
             })?;
-            let place = Placed::new(&matcher, &sorts, last);
-            rows.iter().filter(|row| order(row, &place) != Ordering::Greater).count()
+            let ranks: Vec<Option<Rank>> = last.parts.iter().map(rank_of).collect();
+            let place = End { ranks: &ranks, position: last.place };
+            rows.iter().filter(|row| compare(&matcher, &sorts, row, &place) != Ordering::Greater).count()
         }
     };
     let end = rows.len().min(start + limit);
     if !sorts.is_empty() {
+        budget.work(8 * (rows.len() * sorts.len()) as u64)?;
         // Only the page that is shown is put in order. No two rows are equal.
         if 0 < start && start < rows.len() {
             rows.select_nth_unstable_by(start, order);
@@ -75,7 +82,7 @@ pub(super) fn query(scene: &Scene<'_>, call: &ToolCall) -> Result<Value, Rejecti
     let page =
         rows[start..end].iter().map(|Placed { row, .. }| show(scene, found, &row.id, shown.as_deref(), &used, times));
     let page = Value::List(page.collect());
-    let cursor = if end < rows.len() { Value::from(rows[end - 1].row.id.clone()) } else { Value::Null };
+    let cursor = if end < rows.len() { cursor_at(&matcher, &sorts, &rows[end - 1]).into() } else { Value::Null };
     Ok(map! { "rows" => page, "total" => rows.len(), "cursor" => cursor })
 }
 
@@ -185,11 +192,51 @@ fn rank(matcher: &Matcher<'_>, (target, _): &Sort, row: &Row) -> Option<Rank> {
     }
 }
 
+/// Where a page ended: what its last row was ordered by when it was shown, and its place.
+struct End<'r> {
+    ranks: &'r [Option<Rank>],
+    position: u64,
+}
+
+/// Returns the cursor of a page that ends with `row`.
+fn cursor_at(matcher: &Matcher<'_>, sorts: &[Sort], row: &Placed<'_>) -> String {
+    let part = |place: usize| match row.rank(matcher, sorts, place) {
+        None => Part::Nothing,
+        Some(Rank::Number(number)) => Part::Number(*number),
+        Some(Rank::Text(text)) => Part::Text(text.to_string()),
+    };
+    Cursor { parts: (0..sorts.len()).map(part).collect(), place: row.row.position }.write()
+}
+
+fn rank_of(part: &Part) -> Option<Rank> {
+    match part {
+        Part::Number(number) => Some(Rank::Number(*number)),
+        Part::Text(text) => Some(Rank::Text(text.as_str().into())),
+        Part::Nothing | Part::Flag(_) | Part::Whole(_) => None,
+    }
+}
+
 /// Compares two rows. Empty values come last either way; rows that are equal stay in the order in which they came to be, which by creation time
 /// and descending is the newest first.
 fn order(matcher: &Matcher<'_>, sorts: &[Sort], left: &Placed<'_>, right: &Placed<'_>) -> Ordering {
+    by_ranks(sorts, left, right.row.position, |place| {
+        (left.rank(matcher, sorts, place), right.rank(matcher, sorts, place))
+    })
+}
+
+/// Compares a row with where a page ended.
+fn compare(matcher: &Matcher<'_>, sorts: &[Sort], left: &Placed<'_>, end: &End<'_>) -> Ordering {
+    by_ranks(sorts, left, end.position, |place| (left.rank(matcher, sorts, place), end.ranks[place].as_ref()))
+}
+
+fn by_ranks<'r>(
+    sorts: &[Sort],
+    left: &Placed<'_>,
+    right_position: u64,
+    ranks: impl Fn(usize) -> (Option<&'r Rank>, Option<&'r Rank>),
+) -> Ordering {
     for (place, (target, descending)) in sorts.iter().enumerate() {
-        let order = match (left.rank(matcher, sorts, place), right.rank(matcher, sorts, place)) {
+        let order = match ranks(place) {
             (Some(left), Some(right)) if *descending => right.order(left),
             (Some(left), Some(right)) => left.order(right),
             (Some(_), None) => Ordering::Less,
@@ -198,15 +245,15 @@ fn order(matcher: &Matcher<'_>, sorts: &[Sort], left: &Placed<'_>, right: &Place
         };
         let order = order.then_with(|| match (target, descending) {
             // Rows of one record were created at one time, and yet one after the other.
-            (Target::Created, true) => right.row.position.cmp(&left.row.position),
-            (Target::Created, false) => left.row.position.cmp(&right.row.position),
+            (Target::Created, true) => right_position.cmp(&left.row.position),
+            (Target::Created, false) => left.row.position.cmp(&right_position),
             _ => Ordering::Equal,
         });
         if order.is_ne() {
             return order;
         }
     }
-    left.row.position.cmp(&right.row.position)
+    left.row.position.cmp(&right_position)
 }
 
 fn show(

@@ -154,6 +154,7 @@ fn relation(scene: &Scene<'_>, database: &str, value: &Value) -> Value {
         }
         let target = scene.find_database(database).ok().flatten()?;
         let place = target.schema().title_place();
+        scene.frame.budget().work(4 * target.table.len() as u64).ok()?;
         let mut rows = target.table.scan(scene.frame);
         let row = rows.find(|row| row.value(place).as_text().is_some_and(|title| super::needle::same(title, text)))?;
         Some(row.id.clone().into())

@@ -63,6 +63,8 @@ impl<'a> Scene<'a> {
         if let Some(found) = self.database_by_id(name) {
             return Ok(Some(found));
         }
+        // A title is looked for in each of them.
+        self.frame.budget().work(4 * self.state.databases.len() as u64)?;
         let titled = self
             .state
             .databases
@@ -99,6 +101,7 @@ impl<'a> Scene<'a> {
         if self.state.nodes.contains_key(&id) {
             return Ok(Some(id));
         }
+        self.frame.budget().work(4 * self.state.nodes.len() as u64)?;
         let titled = self.state.pages.scan(self.frame).filter(|(_, page)| !page.archived && same(&page.title, name));
         let mut ids: Vec<(u64, SmolStr)> = titled.map(|(id, page)| (page.position, id.clone())).collect();
         if ids.is_empty() {
@@ -295,7 +298,8 @@ impl<'a> Compute<'a> {
                     return error("it leads through too many formulas and rollups, or in a circle");
                 }
                 match self.related(found, row, relation, property, depth) {
-                    Ok(values) => function.combine(&values),
+                    Ok(values) if self.draw(8 * values.iter().map(size).sum::<usize>()) => function.combine(&values),
+                    Ok(_) => error("it takes more than one call may"),
                     Err(fault) => error(&fault),
                 }
             }
@@ -371,9 +375,26 @@ impl<'a> Compute<'a> {
     }
 
     fn step(&self) -> bool {
-        let left = self.steps.get();
-        self.steps.set(left.saturating_sub(1));
-        left > 0
+        self.draw(4) && {
+            let left = self.steps.get();
+            self.steps.set(left.saturating_sub(1));
+            left > 0
+        }
+    }
+
+    /// Draws on the call's budget. Whoever asked refuses the call when that is used up: what was computed meanwhile is shown to nobody.
+    fn draw(&self, units: usize) -> bool {
+        self.scene.frame.budget().work(units as u64).is_ok()
+    }
+}
+
+/// Returns about how much there is to touch of a value.
+pub(super) fn size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => 1,
+        Value::Text(text) => 1 + text.len() / 8,
+        Value::List(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Value::Map(map) => 1 + map.values().map(size).sum::<usize>(),
     }
 }
 
@@ -399,6 +420,10 @@ impl Surroundings for FormulaRow<'_, '_> {
 
     fn step(&self) -> bool {
         self.compute.step()
+    }
+
+    fn makes(&self, bytes: usize) -> bool {
+        self.compute.scene.frame.budget().bytes(bytes as u64).is_ok()
     }
 
     fn now(&self) -> (i64, chrono_tz::Tz) {

@@ -44,7 +44,7 @@ pub(super) fn search(scene: &Scene<'_>, call: &ToolCall) -> Result<Value, Reject
     let mut hits: Vec<Hit> = scene
         .state
         .folded
-        .holding(finder.pattern.lower())
+        .holding(finder.pattern.lower(), scene.frame.budget())
         .filter_map(|id| match scene.state.nodes.get(id)? {
             Node::Page if wants("page") => finder.page(id),
             Node::Database if wants("database") => finder.database(id),

@@ -226,6 +226,7 @@ fn unreferenced(scene: &Scene<'_>, table: Found<'_>, id: &SmolStr) -> Result<(),
         }
         let positions: Vec<usize> = fields.iter().filter_map(|field| other.schema().position(&field.name)).collect();
         let points = |row: &Row| positions.iter().any(|position| row.value(*position).as_text() == Some(id));
+        scene.frame.budget().work(other.rows.len() as u64)?;
         let holder = other.rows.scan(scene.frame).find(|row| points(row) && !(name == *target && row.id == *id));
         let holder = holder.map(|row| &row.id);
         if let Some(holder) = holder {

@@ -82,6 +82,15 @@ impl Audit {
         entries
     }
 
+    /// Returns who created the row, if that is still known.
+    pub(super) fn created_by(&self) -> Option<&Actor> {
+        let mut link = self.last.as_deref()?;
+        while let Some(before) = link.before.as_deref() {
+            link = before;
+        }
+        (link.entry.what == What::Created).then_some(&link.entry.actor)
+    }
+
     /// Returns how many older entries have been forgotten.
     pub(super) fn forgotten(&self) -> usize {
         self.forgotten

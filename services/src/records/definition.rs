@@ -38,7 +38,7 @@ pub(super) fn read(definition: &Value) -> Result<Schema, Rejection> {
 fn read_schema(definition: &Value) -> Result<Schema, String> {
     let map = object(definition, "the definition")?;
     let name = name(map.get("table"), "table")?;
-    only(map, &name, &["table", "description", "id", "fields", "actions", "create", "update"])?;
+    only(map, &name, &["table", "description", "id", "fields", "actions", "create", "update", "correct"])?;
     let id = read_id(map.get("id"), &name)?;
     let fields = read_fields(map.get("fields"), &format!("{name}.fields"))?;
     if fields.is_empty() {
@@ -61,6 +61,7 @@ fn read_schema(definition: &Value) -> Result<Schema, String> {
         description: text(map, "description", &name)?,
         create: whom(map.get("create"), &format!("{name}.create"))?,
         update: whom(map.get("update"), &format!("{name}.update"))?,
+        correct: map.get("correct").map(|given| whom(Some(given), &format!("{name}.correct"))).transpose()?,
         definition: definition.clone(),
         name,
         id,

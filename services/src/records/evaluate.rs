@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use dayshift_engine::{Rejection, SmolStr, Value};
+use dayshift_engine::{OverBudget, Rejection, SmolStr, Value};
 
 use super::condition::{Condition, Left, Op, Operand, Path};
 use super::kind::{FieldKind, is_empty};
@@ -16,6 +16,7 @@ use super::whole::Row;
 use crate::lowercase::folded;
 
 const NULL: &Value = &Value::Null;
+const TEXT: &FieldKind = &FieldKind::Text;
 
 /// The row that a condition is held against.
 #[derive(Clone, Copy)]
@@ -91,7 +92,7 @@ impl<'a> Evaluator<'a> {
             Operand::Actor => Cow::Owned(Value::Text(self.scene.desk.name.clone())),
             Operand::Argument(name) => Cow::Borrowed(self.arguments.get(name).unwrap_or(NULL)),
             Operand::Row(path) => match self.acted {
-                Some((table, id)) => Cow::Owned(self.resolve(path, Subject::Item { table, id })?.0.clone()),
+                Some((table, id)) => Cow::Owned(self.resolve(path, Subject::Item { table, id })?.0.into_owned()),
                 None => Cow::Borrowed(NULL),
             },
         })
@@ -102,14 +103,31 @@ impl<'a> Evaluator<'a> {
         match left {
             Left::Field(path) => {
                 let (value, kind) = self.resolve(path, subject)?;
-                Ok(compare(kind, op, value, &right))
+                self.draw(op, &value, &right)?;
+                Ok(compare(kind, op, &value, &right))
             }
             Left::Argument(name) => {
                 let kind = self.parameters.iter().find(|parameter| parameter.name == *name).map(|found| &found.kind);
                 let value = self.arguments.get(name).unwrap_or(NULL);
+                self.draw(op, value, &right)?;
                 Ok(compare(kind.unwrap_or(&FieldKind::Any), op, value, &right))
             }
         }
+    }
+
+    /// Draws what a comparison costs: a search through text its length, a search among values their number.
+    fn draw(&self, op: Op, left: &Value, right: &Value) -> Result<(), OverBudget> {
+        let size = |value: &Value| match value {
+            Value::Text(text) => text.len(),
+            Value::List(items) => items.len(),
+            Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => 1,
+        };
+        let units = match op {
+            Op::Contains => 4 + 2 * (size(left) + size(right)),
+            Op::In => 2 + size(right),
+            Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::IsEmpty => 2,
+        };
+        self.scene.frame.budget().work(units as u64)
     }
 
     fn exists(&self, table: &SmolStr, filter: &Condition) -> Result<bool, Rejection> {
@@ -117,6 +135,7 @@ impl<'a> Evaluator<'a> {
         let mut fields = Vec::new();
         filter.first_fields(&mut fields);
         for row in found.rows.scan(self.scene.frame) {
+            self.scene.frame.budget().work(1)?;
             if self.holds(filter, Subject::Shown { table: found, row })? {
                 found.rows.has(self.scene.frame, &row.id);
                 for field in &fields {
@@ -129,11 +148,22 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Returns the value at the end of `path` and its type; null where a reference is empty or dangles.
-    pub(super) fn resolve<'r>(&self, path: &Path, subject: Subject<'r>) -> Result<(&'r Value, &'r FieldKind), Rejection>
+    pub(super) fn resolve<'r>(
+        &self,
+        path: &Path,
+        subject: Subject<'r>,
+    ) -> Result<(Cow<'r, Value>, &'r FieldKind), Rejection>
     where
         'a: 'r,
     {
         let Path { first, rest } = path;
+        let (own, id) = match subject {
+            Subject::Item { table, id } => (table, id),
+            Subject::Shown { table, row } => (table, &row.id),
+        };
+        if rest.is_empty() && own.schema().is_id(first) {
+            return Ok((Cow::Owned(Value::Text(id.clone())), TEXT));
+        }
         let (mut value, mut kind, by_name) = match subject {
             Subject::Item { table, id } => {
                 let field = table.field(first)?;
@@ -153,6 +183,16 @@ impl<'a> Evaluator<'a> {
                 ));
             };
             let table = if by_name { self.scene.table(name)? } else { self.looked_through(name)? };
+            if table.schema().is_id(step) {
+                // The id of the row that a reference leads to is what the reference says, if there is such a row.
+                kind = TEXT;
+                value = match value {
+                    Value::Text(id) if by_name && table.rows.has(self.scene.frame, id) => value,
+                    Value::Text(id) if !by_name && table.rows.peek_row(id).is_some() => value,
+                    _ => NULL,
+                };
+                continue;
+            }
             let field = table.field(step)?;
             kind = &field.kind;
             value = match value {
@@ -165,7 +205,7 @@ impl<'a> Evaluator<'a> {
             }
             .unwrap_or(NULL);
         }
-        Ok((value, kind))
+        Ok((Cow::Borrowed(value), kind))
     }
 
     /// Returns a table that a scan of another leads to; its scan is noted once.
@@ -201,6 +241,9 @@ pub(super) fn bind(condition: &mut Condition, scene: &Scene<'_>, table: Found<'_
 /// Returns the type of the field at the end of `path`.
 pub(super) fn kind_of<'a>(path: &Path, scene: &Scene<'a>, table: Found<'a>) -> Result<&'a FieldKind, Rejection> {
     let mut table = table;
+    if path.rest.is_empty() && table.schema().is_id(&path.first) {
+        return Ok(TEXT);
+    }
     let mut kind = &table.field(&path.first)?.kind;
     for step in &path.rest {
         let FieldKind::Reference(name) = kind else {
@@ -210,7 +253,7 @@ pub(super) fn kind_of<'a>(path: &Path, scene: &Scene<'a>, table: Found<'a>) -> R
             ));
         };
         table = scene.table(name)?;
-        kind = &table.field(step)?.kind;
+        kind = if table.schema().is_id(step) { TEXT } else { &table.field(step)?.kind };
     }
     Ok(kind)
 }

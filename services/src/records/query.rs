@@ -10,6 +10,7 @@ use super::kind::Rank;
 use super::scene::{Found, Scene, shared_text};
 use super::schema::Field;
 use super::whole::Row;
+use crate::cursor::{Cursor, Part};
 
 /// How many rows one page may show.
 pub const PAGE_ROWS_MAX: usize = 200;
@@ -32,14 +33,16 @@ pub(super) fn query(scene: &Scene<'_>, table: Found<'_>, call: &ToolCall) -> Res
         None => 0,
         Some(cursor) => {
             let after = shared_text(Some(cursor));
-            let place = rows.iter().position(|placed| placed.row.id == after).ok_or_else(|| {
+            let last = Cursor::read(&after, order.len()).ok_or_else(|| {
                 Rejection::new(
                     "records/stale-cursor",
-                    format!("the row '{after}' at which the last page ended is no longer among the results; query again without a cursor"),
+                    format!(
+                        "'{after}' is not a cursor of this query; query again without one, and follow what it answers"
+                    ),
                 )
             })?;
-            let last = Placed::new(&order, rows[place].row);
-            rows.iter().filter(|placed| placed.compare(&last, &order).is_le()).count()
+            let values: Vec<Value> = last.parts.iter().map(value_of).collect();
+            rows.iter().filter(|placed| placed.compare_with(&values, last.place, &order).is_le()).count()
         }
     };
     let end = rows.len().min(start + limit);
@@ -57,6 +60,7 @@ pub(super) fn query(scene: &Scene<'_>, table: Found<'_>, call: &ToolCall) -> Res
         condition.first_fields(&mut looked_at);
     }
     looked_at.extend(order.iter().map(|(_, field, _)| &field.name));
+    looked_at.retain(|name| table.schema().position(name).is_some());
     let page = rows[start..end].iter().map(|Placed { row, .. }| {
         table.rows.has(scene.frame, &row.id);
         for field in &looked_at {
@@ -65,7 +69,7 @@ pub(super) fn query(scene: &Scene<'_>, table: Found<'_>, call: &ToolCall) -> Res
         scene.show(table, &row.id, &fields)
     });
     let page = Value::List(page.collect());
-    let cursor = if end < rows.len() { rows[end - 1].row.id.clone().into() } else { Value::Null };
+    let cursor = if end < rows.len() { Value::from(cursor_at(rows[end - 1].row, &order)) } else { Value::Null };
     Ok(map! { "rows" => page, "total" => rows.len(), "cursor" => cursor })
 }
 
@@ -77,7 +81,9 @@ pub(super) fn matching<'a>(
 ) -> Result<Vec<&'a Row>, Rejection> {
     let evaluator = Evaluator::new(*scene);
     let mut rows = Vec::new();
+    let budget = scene.frame.budget();
     for row in table.rows.scan(scene.frame) {
+        budget.work(1)?;
         let holds = match condition {
             Some(condition) => evaluator.holds(condition, Subject::Shown { table, row })?,
             None => true,
@@ -163,6 +169,16 @@ impl<'r> Placed<'r> {
         Self { first: order.first().map_or(Place::Last, |by| Place::of(by, row)), row }
     }
 
+    /// Compares a row with where a page ended: what its last row was ordered by, and its place.
+    fn compare_with(&self, values: &[Value], place: u64, order: &Order<'_>) -> Ordering {
+        let mut fields = order.iter().zip(values);
+        let unequal = fields.find_map(|(by, value)| {
+            let order = Place::of(by, self.row).cmp(&Place::of_value(by, value));
+            order.is_ne().then_some(order)
+        });
+        unequal.unwrap_or_else(|| self.row.position.cmp(&place))
+    }
+
     /// Compares two rows. Empty values come last either way; equal rows stay in the order in which they came to be.
     fn compare(&self, other: &Self, order: &Order<'_>) -> Ordering {
         let others = || {
@@ -171,6 +187,28 @@ impl<'r> Placed<'r> {
             unequal.unwrap_or_else(|| self.row.position.cmp(&other.row.position))
         };
         self.first.cmp(&other.first).then_with(others)
+    }
+}
+
+/// Returns the cursor of a page that ends with `row`.
+fn cursor_at(row: &Row, order: &Order<'_>) -> String {
+    let part = |(position, _, _): &(usize, &Field, bool)| match row.value(*position) {
+        Value::Bool(flag) => Part::Flag(*flag),
+        Value::Int(number) => Part::Whole(*number),
+        Value::Float(number) => Part::Number(*number),
+        Value::Text(text) => Part::Text(text.to_string()),
+        Value::Null | Value::List(_) | Value::Map(_) => Part::Nothing,
+    };
+    Cursor { parts: order.iter().map(part).collect(), place: row.position }.write()
+}
+
+fn value_of(part: &Part) -> Value {
+    match part {
+        Part::Nothing => Value::Null,
+        Part::Flag(flag) => Value::Bool(*flag),
+        Part::Whole(number) => Value::Int(*number),
+        Part::Number(number) => Value::Float(*number),
+        Part::Text(text) => Value::from(text.as_str()),
     }
 }
 
@@ -183,8 +221,12 @@ enum Place<'v> {
 }
 
 impl<'v> Place<'v> {
-    fn of((position, field, descending): &(usize, &Field, bool), row: &'v Row) -> Self {
-        match field.kind.rank(row.value(*position)) {
+    fn of(by: &(usize, &Field, bool), row: &'v Row) -> Self {
+        Self::of_value(by, row.value(by.0))
+    }
+
+    fn of_value((_, field, descending): &(usize, &Field, bool), value: &'v Value) -> Self {
+        match field.kind.rank(value) {
             Some(rank) if *descending => Self::Down(Reverse(rank)),
             Some(rank) => Self::Up(rank),
             None => Self::Last,

@@ -23,6 +23,8 @@ pub(super) struct Schema {
     pub(super) create: Whom,
     /// Who may change rows with `records.update`.
     pub(super) update: Whom,
+    /// Who may change rows of their own with `records.update`, if that is more than `update` says.
+    pub(super) correct: Option<Whom>,
     /// The definition as the author wrote it.
     pub(super) definition: Value,
 }
@@ -104,6 +106,11 @@ impl Schema {
         self.fields.binary_search_by(|field| field.name.as_str().cmp(name)).ok()
     }
 
+    /// Returns whether `name` means the id of a row: by the table's name for it, or as `id` where no field is called so.
+    pub(super) fn is_id(&self, name: &str) -> bool {
+        name == self.id.name || (name == "id" && self.position(name).is_none())
+    }
+
     /// Returns the field `name`.
     pub(super) fn field(&self, name: &str) -> Option<&Field> {
         self.position(name).map(|position| &self.fields[position])
@@ -121,7 +128,7 @@ impl Schema {
 
     /// Returns what the agent is told of the table.
     pub(super) fn describe(&self) -> Value {
-        map! {
+        let mut shown = map! {
             "table" => self.name.clone(),
             "description" => self.description.clone(),
             "id" => self.id.name.clone(),
@@ -129,7 +136,11 @@ impl Schema {
             "update" => self.update.describe(),
             "fields" => Value::List(self.fields.iter().map(Field::describe).collect()),
             "actions" => Value::List(self.actions.iter().map(Action::describe).collect()),
+        };
+        if let (Value::Map(shown), Some(correct)) = (&mut shown, &self.correct) {
+            shown.insert("correct_own".into(), correct.describe());
         }
+        shown
     }
 }
 

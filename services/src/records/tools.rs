@@ -4,7 +4,7 @@ use dayshift_engine::{Audience, Effect, Kind, Parameter, ToolSpec};
 
 const WHERE: &str = "which rows: an object such as {\"status\": \"open\"} (a list of values means any of them), or a list of conditions \
     {\"field\", \"op\", \"value\"} with op one of eq, ne, lt, le, gt, ge, contains, in, is_empty; all, any and not combine; \
-    a field such as customer.tier follows a reference";
+    a field such as customer.tier follows a reference, and id is the row's id";
 
 /// All tools.
 pub(super) const TOOLS: &[ToolSpec] = &[
@@ -45,11 +45,16 @@ pub(super) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "records.create",
-        summary: "Creates a row.",
+        summary: "Creates a row, or several: all of them or, if one is refused, none.",
         parameters: &[
             Parameter::required("table", Kind::Text, "the table"),
-            Parameter::required("values", Kind::Object, "the fields and their values"),
+            Parameter::optional("values", Kind::Object, "the fields and their values"),
             Parameter::optional("id", Kind::Text, "the row's id; the next free one if left out"),
+            Parameter::optional(
+                "rows",
+                Kind::List(&Kind::Object),
+                "several rows at once instead: objects of fields and values",
+            ),
         ],
         effect: Effect::Writes,
         audience: Audience::Everybody,
@@ -57,11 +62,12 @@ pub(super) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "records.update",
-        summary: "Changes fields of a row and shows their new values. Fields that are not named stay as they are; null empties a field.",
+        summary: "Changes fields of a row and shows their new values. Fields that are not named stay as they are; null empties a field. Several rows get the same values, all of them or none.",
         parameters: &[
             Parameter::required("table", Kind::Text, "the table"),
-            Parameter::required("id", Kind::Text, "the row's id"),
+            Parameter::optional("id", Kind::Text, "the row's id"),
             Parameter::required("values", Kind::Object, "the fields and their new values"),
+            Parameter::optional("ids", Kind::List(&Kind::Text), "the ids of several rows instead"),
         ],
         effect: Effect::Writes,
         audience: Audience::Everybody,

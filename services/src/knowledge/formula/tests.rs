@@ -23,6 +23,10 @@ impl Surroundings for Row {
         }
     }
 
+    fn makes(&self, _bytes: usize) -> bool {
+        true
+    }
+
     fn step(&self) -> bool {
         self.0.set(self.0.get().saturating_sub(1));
         self.0.get() > 0

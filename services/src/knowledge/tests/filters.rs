@@ -135,6 +135,87 @@ fn a_cursor_goes_on_where_the_page_ended_whatever_happened_in_between() {
     assert_eq!(code(&mut bench, "query", r#"{"database": "Tasks", "cursor": "nowhere"}"#), "knowledge/unknown-cursor");
 }
 
+/// A page ends at a place in the order, not at a row: one that has moved since hides nothing.
+#[test]
+fn a_page_loses_nothing_when_the_row_at_its_end_moves() {
+    for sorts in [r#"["Name"]"#, r#"["-Hours", "Name"]"#, "[]"] {
+        let mut bench = tasks();
+        let query = |cursor: &str| format!(r#"{{"database": "Tasks", "sorts": {sorts}, "limit": 2{cursor}}}"#);
+        let all = titles(&mut bench, &format!(r#"{{"database": "Tasks", "sorts": {sorts}}}"#));
+        let all: Vec<&str> = all.split(' ').collect();
+        let first = good(&mut bench, "query", &query(""));
+        let mut cursor = text(&first, "cursor");
+        good(
+            &mut bench,
+            "update_row",
+            &format!(r#"{{"row": "{}", "properties": {{"Name": "zz", "Hours": -5}}}}"#, all[1]),
+        );
+        let mut seen = Vec::new();
+        loop {
+            let page = query(&format!(r#", "cursor": "{cursor}""#));
+            let shown = titles(&mut bench, &page);
+            seen.extend(shown.split(' ').filter(|title| *title != "zz").map(str::to_owned));
+            match good(&mut bench, "query", &page).get("cursor").and_then(Value::as_text) {
+                Some(next) => cursor = next.to_owned(),
+                None => break,
+            }
+        }
+        assert_eq!(seen, all[2..], "{sorts}");
+    }
+}
+
+/// Each row of `C` leads to all of `B`, and each of these to all of `A`: a million steps for a page of ten rows.
+#[test]
+fn rollups_of_rollups_and_filters_end_with_their_budget() {
+    let mut bench = Bench::new(KnowledgeState::new());
+    let database = |title: &str, more: &str| {
+        format!(r#"{{"database": {{"title": "{title}", "properties": {{"Name": "title", "Text": "text"{more}}}}}}}"#)
+    };
+    let relation = |to: &str, of: &str| {
+        format!(
+            r#", "To": {{"type": "relation", "database": "{to}"}}, "Sum": {{"type": "rollup", "relation": "To", "property": "{of}", "function": "show_original"}}, "F": {{"type": "formula", "expression": "length(concat(prop(\"Sum\"), prop(\"Sum\"), prop(\"Sum\")))"}}"#
+        )
+    };
+    good(&mut bench, "define", &database("A", ""));
+    good(&mut bench, "define", &database("B", &relation("A", "Text")));
+    good(&mut bench, "define", &database("C", &relation("B", "Sum")));
+    let names = |prefix: &str| (0..50).map(|number| format!(r#""{prefix}{number}""#)).collect::<Vec<_>>().join(", ");
+    for number in 0..50 {
+        let text = "x".repeat(100);
+        good(
+            &mut bench,
+            "create_row",
+            &format!(r#"{{"database": "A", "properties": {{"Name": "a{number}", "Text": "{text}"}}}}"#),
+        );
+    }
+    for (name, to) in [("B", "a"), ("C", "b")] {
+        for number in 0..50 {
+            let lower = name.to_lowercase();
+            good(
+                &mut bench,
+                "create_row",
+                &format!(
+                    r#"{{"database": "{name}", "properties": {{"Name": "{lower}{number}", "To": [{}]}}}}"#,
+                    names(to)
+                ),
+            );
+        }
+    }
+    let queries = [
+        r#"{"database": "C", "filter": {"property": "Sum", "rollup": {"any": {"rich_text": {"contains": "y"}}}}}"#,
+        r#"{"database": "C", "sorts": ["F"]}"#,
+        r#"{"database": "C"}"#,
+    ];
+    bench.budget = (100_000, 128 << 20);
+    for query in queries {
+        assert_eq!(code(&mut bench, "query", query), "budget/work", "{query}");
+    }
+    bench.budget = (100_000_000, 100_000);
+    assert_eq!(code(&mut bench, "query", queries[1]), "budget/bytes");
+    bench.budget = (200, 1 << 20);
+    assert_eq!(code(&mut bench, "search", r#"{"query": "nothing of this"}"#), "budget/work");
+}
+
 #[test]
 fn relative_dates_follow_the_simulated_time() {
     let mut bench = tasks();

@@ -119,6 +119,88 @@ fn rows_sort_by_value_with_empty_ones_last_and_ties_in_order_of_creation() {
 }
 
 #[test]
+fn rows_are_found_by_their_id() {
+    let mut bench = office();
+    let mut ids = |table: &str, condition: &str| -> Vec<String> {
+        let answer = good(&mut bench, "records.query", &format!(r#"{{"table": "{table}", "where": {condition}}}"#));
+        let rows = answer.get("rows").and_then(Value::as_list).expect("rows");
+        rows.iter()
+            .map(|row| row.get("id").or(row.get("payment_id")).and_then(Value::as_text).expect("an id").to_owned())
+            .collect()
+    };
+    assert_eq!(ids("suppliers", r#"{"id": "S-2"}"#), ["S-2"]);
+    assert_eq!(ids("suppliers", r#"{"id": ["S-2", "S-1", "S-9"]}"#), ["S-1", "S-2"]);
+    assert_eq!(ids("suppliers", r#"[{"field": "id", "op": "ne", "value": "S-1"}]"#), ["S-2"]);
+    assert_eq!(ids("suppliers", r#"[{"field": "id", "op": "contains", "value": "-1"}]"#), ["S-1"]);
+    let all = ids("payments", "{}");
+    let own = ids("payments", r#"{"supplier.id": ["S-1", "S-2"]}"#);
+    assert_eq!(own, ids("payments", r#"{"supplier": ["S-1", "S-2"]}"#), "of {all:?}");
+    let count = ask(&mut bench, "count", r#"{"table": "suppliers", "where": {"id": "S-1"}}"#);
+    assert_eq!(count, Value::Int(1));
+}
+
+/// A page ends at a place in the order, not at a row: what comes, goes or moves in between hides nothing.
+#[test]
+fn pages_lose_nothing_when_rows_come_go_and_move_between_them() {
+    let mut bench = Bench::new(RecordsState::new());
+    good(&mut bench, "records.define", r#"{"table": {"table": "t", "fields": {"fee": "integer", "name": "text"}}}"#);
+    let rows: Vec<String> = (1..=6)
+        .map(|number| format!(r#"{{"id": "{number}", "fee": {}, "name": "n\u001f{number}"}}"#, number * 10))
+        .collect();
+    good(&mut bench, "records.import", &format!(r#"{{"table": "t", "rows": [{}]}}"#, rows.join(",")));
+    for sort in [r#"["fee"]"#, r#"["name", "-fee"]"#, "[]"] {
+        let mut bench = Bench { service: bench.service.clone(), ..Bench::new(RecordsState::new()) };
+        bench.seq = dayshift_engine::Seq::new(99);
+        let page = |bench: &mut Bench<RecordsState>, cursor: &Value| {
+            let call = format!(
+                r#"{{"table": "t", "sort": {sort}, "limit": 2, "where": [{{"field": "fee", "op": "gt", "value": 0}}], "cursor": {cursor}}}"#
+            );
+            let call = call.replace(r#", "cursor": null"#, "");
+            let answer = good(bench, "records.query", &call);
+            let rows = answer.get("rows").and_then(Value::as_list).expect("rows").to_vec();
+            let ids: Vec<String> =
+                rows.iter().map(|row| row.get("id").and_then(Value::as_text).expect("an id").to_owned()).collect();
+            (ids, answer.get("cursor").cloned().unwrap_or_default())
+        };
+        let (first, cursor) = page(&mut bench, &Value::Null);
+        assert_eq!(first, ["1", "2"], "{sort}");
+        // The row at the cursor no longer matches, one before it is gone, one arrives in front, and one behind.
+        good(&mut bench, "records.update", r#"{"table": "t", "id": "2", "values": {"fee": -1, "name": "zz"}}"#);
+        good(&mut bench, "records.remove", r#"{"table": "t", "id": "1"}"#);
+        good(&mut bench, "records.create", r#"{"table": "t", "id": "early", "values": {"fee": 5, "name": "a"}}"#);
+        good(&mut bench, "records.create", r#"{"table": "t", "id": "late", "values": {"fee": 99, "name": "z"}}"#);
+        let mut seen = Vec::new();
+        let mut next = cursor;
+        while next != Value::Null {
+            let (ids, cursor) = page(&mut bench, &next);
+            seen.extend(ids);
+            next = cursor;
+        }
+        let expected: &[&str] =
+            if sort == "[]" { &["3", "4", "5", "6", "early", "late"] } else { &["3", "4", "5", "6", "late"] };
+        assert_eq!(seen, expected, "{sort}");
+    }
+}
+
+#[test]
+fn a_query_ends_with_its_budget() {
+    let mut bench = Bench::new(RecordsState::new());
+    good(
+        &mut bench,
+        "records.define",
+        r#"{"table": {"table": "t", "fields": {"name": "text", "other": {"type": "reference", "table": "t"}}}}"#,
+    );
+    let rows: Vec<String> = (0..500).map(|number| format!(r#"{{"name": "{}{number}"}}"#, "x".repeat(200))).collect();
+    good(&mut bench, "records.import", &format!(r#"{{"table": "t", "rows": [{}]}}"#, rows.join(",")));
+    let one = r#"{"field": "name", "op": "contains", "value": "yyyyyyyyyyyyyyyyyyyyyyyyy"}"#;
+    let query = format!(r#"{{"table": "t", "where": {{"any": [{}]}}}}"#, [one; 20].join(","));
+    good(&mut bench, "records.query", &query);
+    bench.budget = (100_000, 1 << 20);
+    assert_eq!(code(&mut bench, "records.query", &query), "budget/work");
+    assert_eq!(bench.ask("count", json(&query)).expect_err("a refusal").code, "budget/work");
+}
+
+#[test]
 fn pages_follow_each_other_by_cursor() {
     let mut bench = tickets();
     let mut cursor = "null".to_owned();

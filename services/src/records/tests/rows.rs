@@ -261,3 +261,84 @@ fn the_order_of_creation_shows_in_listings_and_not_in_the_digest() {
     let rows = good(&mut bench, "records.query", r#"{"table": "callbacks", "fields": ["id"]}"#);
     assert_eq!(rows.get("rows"), Some(&json(r#"[{"id": "b"}, {"id": "a"}]"#)));
 }
+
+#[test]
+fn several_rows_are_created_and_changed_in_one_call_or_none_is() {
+    let mut bench = office();
+    let made = good(
+        &mut bench,
+        "records.create",
+        r#"{"table": "suppliers", "rows": [{"name": "A"}, {"name": "B", "status": "blocked"}, {"id": "S-77", "name": "C"}]}"#,
+    );
+    assert_eq!(made, json(r#"{"ids": ["S-3", "S-4", "S-77"]}"#));
+    let refusal = refused(
+        &mut bench,
+        "records.create",
+        r#"{"table": "suppliers", "rows": [{"name": "D"}, {"status": "blocked"}]}"#,
+    );
+    assert_eq!(refusal.0, "records/required");
+    assert!(refusal.1.starts_with("row 2 of suppliers"), "{}", refusal.1);
+    let changed = good(
+        &mut bench,
+        "records.update",
+        r#"{"table": "suppliers", "ids": ["S-4", "S-3", "S-3"], "values": {"status": "active"}}"#,
+    );
+    assert_eq!(changed, json(r#"{"rows": [{"id": "S-3", "status": "active"}, {"id": "S-4", "status": "active"}]}"#));
+    let both = r#"{"table": "suppliers", "ids": ["S-3", "S-99"], "values": {"status": "blocked"}}"#;
+    assert_eq!(code(&mut bench, "records.update", both), "records/unknown-row");
+    for (tool, arguments, expected) in [
+        ("records.update", r#"{"table": "suppliers", "values": {"status": "blocked"}}"#, "records/which-rows"),
+        (
+            "records.update",
+            r#"{"table": "suppliers", "id": "S-3", "ids": ["S-4"], "values": {"status": "blocked"}}"#,
+            "records/which-rows",
+        ),
+        (
+            "records.update",
+            r#"{"table": "suppliers", "ids": [], "values": {"status": "blocked"}}"#,
+            "records/too-many-rows",
+        ),
+        ("records.create", r#"{"table": "suppliers"}"#, "records/no-values"),
+        ("records.create", r#"{"table": "suppliers", "values": {"name": "x"}, "rows": []}"#, "records/which-rows"),
+        ("records.create", r#"{"table": "suppliers", "rows": []}"#, "records/too-many-rows"),
+    ] {
+        assert_eq!(code(&mut bench, tool, arguments), expected, "{arguments}");
+    }
+    let rows = |count: usize| vec![r#"{"name": "x"}"#; count].join(",");
+    let create = |count: usize| format!(r#"{{"table": "suppliers", "rows": [{}]}}"#, rows(count));
+    good(&mut bench, "records.create", &create(crate::records::CALL_ROWS_MAX));
+    assert_eq!(code(&mut bench, "records.create", &create(crate::records::CALL_ROWS_MAX + 1)), "records/too-many-rows");
+}
+
+#[test]
+fn a_row_of_ones_own_can_be_corrected_where_the_table_allows_it() {
+    let mut bench = Bench::new(RecordsState::new());
+    for (table, correct) in [("strict", ""), ("kind", r#", "correct": ["agent"]"#)] {
+        let definition = format!(
+            r#"{{"table": {{"table": "{table}", "fields": {{"name": "text", "seen": {{"type": "boolean", "read_only": true}}}}, "update": []{correct}}}}}"#
+        );
+        good(&mut bench, "records.define", &definition);
+        good(
+            &mut bench,
+            "records.import",
+            &format!(r#"{{"table": "{table}", "rows": [{{"id": "theirs", "name": "x"}}]}}"#),
+        );
+        good(
+            &mut bench,
+            "records.create",
+            &format!(r#"{{"table": "{table}", "id": "own", "values": {{"name": "x"}}}}"#),
+        );
+    }
+    let update = |table: &str, id: &str, field: &str| {
+        format!(r#"{{"table": "{table}", "id": "{id}", "values": {{"{field}": null}}}}"#)
+    };
+    assert_eq!(code(&mut bench, "records.update", &update("strict", "own", "name")), "records/not-allowed");
+    assert_eq!(code(&mut bench, "records.update", &update("kind", "theirs", "name")), "records/not-allowed");
+    assert_eq!(code(&mut bench, "records.update", &update("kind", "own", "seen")), "records/read-only");
+    good(&mut bench, "records.update", &update("kind", "own", "name"));
+    let both = r#"{"table": "kind", "ids": ["own", "theirs"], "values": {"name": "y"}}"#;
+    assert_eq!(code(&mut bench, "records.update", both), "records/not-allowed");
+    let tables = good(&mut bench, "records.tables", "{}");
+    let shown = tables.get("tables").and_then(Value::as_list).expect("tables");
+    assert_eq!((shown[0].get("correct_own").is_some(), shown[1].get("correct_own").is_some()), (true, false));
+}
