@@ -26,6 +26,9 @@ pub struct Block {
     /// Its own text: inline Markdown; the code itself for code; empty for a divider and a table.
     #[serde(default, skip_serializing_if = "SmolStr::is_empty")]
     pub text: SmolStr,
+    /// The number with which a numbered list begins that does not begin with 1; on its first item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<u32>,
     /// The blocks inside of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<Block>,
@@ -108,7 +111,7 @@ impl BlockKind {
 impl Block {
     /// Returns a block without an id and without children, as parsing makes it.
     pub(super) fn draft(kind: BlockKind, text: impl Into<SmolStr>) -> Self {
-        Self { id: SmolStr::default(), kind, text: text.into(), children: Vec::new() }
+        Self { id: SmolStr::default(), kind, text: text.into(), start: None, children: Vec::new() }
     }
 
     /// Returns the block as a value for people and for checks.
@@ -118,6 +121,9 @@ impl Block {
         let Value::Map(map) = &mut value else { return value };
         if !self.text.is_empty() {
             map.insert("text".into(), self.text.clone().into());
+        }
+        if let Some(start) = self.start {
+            map.insert("start".into(), i64::from(start).into());
         }
         match &self.kind {
             BlockKind::ToDo { checked } => drop(map.insert("checked".into(), (*checked).into())),
@@ -182,7 +188,10 @@ impl PartialEq for Content {
 fn same(left: &[Block], right: &[Block]) -> bool {
     left.len() == right.len()
         && left.iter().zip(right).all(|(left, right)| {
-            left.kind == right.kind && left.text == right.text && same(&left.children, &right.children)
+            left.kind == right.kind
+                && left.text == right.text
+                && left.start == right.start
+                && same(&left.children, &right.children)
         })
 }
 
@@ -198,6 +207,9 @@ fn write(blocks: &[Block], into: &mut Canonical) {
     for block in blocks {
         into.text(block.kind.name());
         into.text(&block.text);
+        if let Some(start) = block.start {
+            into.int(i64::from(start));
+        }
         match &block.kind {
             BlockKind::ToDo { checked } => into.bool(*checked),
             BlockKind::Callout { tone } => into.text(tone),

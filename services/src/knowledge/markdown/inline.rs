@@ -23,7 +23,10 @@ impl Inline {
         match event {
             Event::Text(text) => escape(text, self.one_line, &mut self.text),
             Event::Code(code) => self.code(code),
-            Event::Html(html) | Event::InlineHtml(html) => escape(html, self.one_line, &mut self.text),
+            Event::Html(html) | Event::InlineHtml(html) if self.one_line && html.contains(['|', '\n']) => {
+                escape(html, true, &mut self.text);
+            }
+            Event::Html(html) | Event::InlineHtml(html) => self.text.push_str(html),
             Event::SoftBreak if self.one_line => self.text.push(' '),
             Event::HardBreak if self.one_line => self.text.push(' '),
             Event::SoftBreak => self.text.push('\n'),
@@ -172,7 +175,7 @@ fn escape(text: &str, one_line: bool, out: &mut String) {
         let escaped = match character {
             '\\' => after.is_none_or(|after| after.is_ascii_punctuation() || after == '\n'),
             '`' => true,
-            '*' => line_start || !(spaced && ends),
+            '*' => line_start && !one_line || !(spaced && ends),
             '_' => !(before.is_some_and(char::is_alphanumeric) && after.is_some_and(char::is_alphanumeric)),
             '~' => !(spaced && after.is_some_and(|after| after.is_ascii_digit())),
             '[' => line_start || before == Some('!'),
@@ -181,10 +184,10 @@ fn escape(text: &str, one_line: bool, out: &mut String) {
             '<' => after.is_none_or(|after| after.is_ascii_alphabetic() || "/!?".contains(after)),
             '&' => is_entity(&text[index..]),
             '#' => line_start || spaced && after.is_none_or(|after| after == '#'),
-            '-' | '+' => line_start && (ends || after == Some('-')),
+            '-' | '+' => line_start && !one_line && (ends || after == Some('-')),
             '=' | '>' => line_start,
             ':' => line_start && after == Some('-'),
-            '.' | ')' => ends && follows_number(out),
+            '.' | ')' => !one_line && ends && follows_number(out),
             _ => false,
         };
         if escaped {

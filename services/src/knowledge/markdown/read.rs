@@ -43,8 +43,8 @@ struct Open {
 struct Reader {
     done: Vec<Block>,
     open: Vec<Open>,
-    /// Whether each open list is numbered.
-    lists: Vec<bool>,
+    /// Whether each open list is numbered, and the number with which it begins, until its first item takes that.
+    lists: Vec<(bool, Option<u32>)>,
     inline: Inline,
     /// What the inline text that is being collected belongs to.
     leaf: Option<BlockKind>,
@@ -79,6 +79,7 @@ impl Reader {
             Event::TaskListMarker(checked) => {
                 if let Some(open) = self.open.last_mut() {
                     open.block.kind = BlockKind::ToDo { checked };
+                    open.block.start = None;
                 }
                 Ok(())
             }
@@ -106,12 +107,20 @@ impl Reader {
             }
             Tag::List(first) => {
                 self.flush()?;
-                self.lists.push(first.is_some());
+                let start = first.and_then(|first| u32::try_from(first).ok()).filter(|first| *first != 1);
+                self.lists.push((first.is_some(), start));
                 Ok(())
             }
             Tag::Item => {
-                let numbered = self.lists.last().copied().unwrap_or_default();
-                self.container(if numbered { BlockKind::NumberedListItem } else { BlockKind::BulletedListItem }, false)
+                let (numbered, start) = self.lists.last_mut().map_or((false, None), |(is, start)| (*is, start.take()));
+                self.container(
+                    if numbered { BlockKind::NumberedListItem } else { BlockKind::BulletedListItem },
+                    false,
+                )?;
+                if let Some(open) = self.open.last_mut() {
+                    open.block.start = start;
+                }
+                Ok(())
             }
             Tag::CodeBlock(kind) => {
                 self.flush()?;
@@ -266,7 +275,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Opens or closes toggles; any other HTML is kept as text.
+    /// Opens or closes toggles; any other HTML is kept as it is, in a paragraph.
     fn html_block(&mut self, html: &str) -> Result<(), Fault> {
         let mut rest = html.trim();
         let mut text = String::new();
@@ -297,13 +306,22 @@ impl Reader {
 
     fn html_text(&mut self, text: &mut String) -> Result<(), Fault> {
         let text = std::mem::take(text);
-        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        if lines.is_empty() {
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        let text = lines.join("\n");
+        let text = text.trim_matches('\n');
+        if text.trim().is_empty() {
             return Ok(());
         }
-        self.leaf = Some(BlockKind::Paragraph);
-        self.inline.add(&Event::Text(lines.join("\n").into()));
-        self.flush()
+        within(text.len())?;
+        self.flush()?;
+        match self.open.last_mut().filter(|open| open.takes_text) {
+            Some(open) => {
+                open.block.text = text.into();
+                open.takes_text = false;
+                Ok(())
+            }
+            None => self.push(Block::draft(BlockKind::Paragraph, text)),
+        }
     }
 }
 
@@ -338,7 +356,13 @@ fn inline_of(summary: &str) -> String {
     let options = Options::ENABLE_STRIKETHROUGH;
     let mut inline = Inline::default();
     inline.one_line = true;
-    for event in TextMergeStream::new(Parser::new_ext(summary.trim(), options)) {
+    // Read as a heading, a summary is one line of text, whatever it begins with; marks at its end are not those of a heading.
+    let line = summary.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = line.trim_end_matches('#');
+    let marks = &line[text.len()..];
+    let is_escaped = text.ends_with('\\');
+    let escape = if marks.is_empty() || is_escaped { "" } else { "\\" };
+    for event in TextMergeStream::new(Parser::new_ext(&format!("# {text}{escape}{marks}"), options)) {
         inline.add(&event);
     }
     inline.take().replace('\n', " ")

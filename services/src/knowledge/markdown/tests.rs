@@ -62,7 +62,7 @@ fn other_ways_to_write_the_same_come_out_in_ours() {
         ("Title\n=====\n\nText", "# Title\n\nText"),
         ("* a\n* b", "- a\n- b"),
         ("- a\n\n- b", "- a\n- b"),
-        ("3) a\n4) b", "1. a\n2. b"),
+        ("3) a\n4) b", "3. a\n4. b"),
         ("    code", "```\ncode\n```"),
         ("#### deep", "### deep"),
         ("__a__ and _b_", "**a** and *b*"),
@@ -78,10 +78,34 @@ fn other_ways_to_write_the_same_come_out_in_ours() {
         ("\\# no \\*star\\* \\&amp;", "\\# no \\*star\\* \\&amp;"),
         ("line\r\nline", "line\nline"),
         ("<details><summary></summary>\u{e9}", "<details><summary></summary>\n\n\u{e9}\n\n</details>"),
-        ("<div>x</div>", "\\<div>x\\</div>"),
+        ("1) a\n1) b", "1. a\n2. b"),
     ] {
         assert_eq!(text(&read(theirs)), ours, "{theirs:?}");
     }
+}
+
+#[test]
+fn numbers_in_headings_starts_of_lists_and_html_come_back_as_they_went_in() {
+    for page in [
+        "# 1. Every morning\n\n## 2) Every evening\n\n### 10. - Never",
+        "| 1. One | 2) Two |\n| --- | --- |\n| 3. Three | - four |",
+        "<details><summary>1. Every morning</summary>\n\n3. three\n4. four\n\n</details>",
+        "0. zero\n1. one",
+        "7. seven\n\n   more\n\n   42. inner\n   43. inner\n8. eight",
+        "<div>x</div>",
+        "<div class=\"a|b\">\n  <p>*not* emphasised</p>\n</div>",
+        "<!-- a comment\n\n   of two paragraphs -->\n\ntext",
+        "<pre>\n\n  x = 1\n</pre>",
+        "a <b>bold</b> and H<sub>2</sub>O<br/>",
+        "# A <kbd>key</kbd>",
+        "- <b>item</b>\n- <div>item</div>",
+        "2026\\. That was the year",
+    ] {
+        assert_eq!(text(&read(page)), page);
+    }
+    let list = read("5. five\n6. six");
+    assert_eq!((list[0].start, list[1].start), (Some(5), None));
+    assert_eq!(list[0].value().get("start"), Some(&dayshift_engine::Value::Int(5)));
 }
 
 #[test]

@@ -17,7 +17,8 @@ fn write(blocks: &[Block], lines: &mut Vec<String>) {
         if index > 0 && !(block.kind.is_list_item() && blocks[index - 1].kind.is_list_item()) {
             lines.push(String::new());
         }
-        number = if block.kind == BlockKind::NumberedListItem { number + 1 } else { 0 };
+        let next = block.start.map_or(number + 1, |start| start as usize);
+        number = if block.kind == BlockKind::NumberedListItem { next } else { 0 };
         block_lines(block, number, lines);
     }
 }
