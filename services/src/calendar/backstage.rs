@@ -22,7 +22,7 @@ impl CalendarState {
         call: &ToolCall,
         context: &Context<'_>,
     ) -> Result<Decision<CalendarEvent>, Rejection> {
-        let calendar = calendar_name(call.text("calendar"))?;
+        let calendar = calendar_name(&self.spelled(call.text("calendar")))?;
         if self.calendars.contains(context.frame, &calendar) {
             return Err(Rejection::new(
                 "calendar/calendar-exists",
@@ -45,7 +45,7 @@ impl CalendarState {
         call: &ToolCall,
         context: &Context<'_>,
     ) -> Result<Decision<CalendarEvent>, Rejection> {
-        let calendar = calendar_name(call.text("calendar"))?;
+        let calendar = calendar_name(&self.spelled(call.text("calendar")))?;
         let owner = owner_of(call)?;
         let bytes = blob(call.text("blob"), context)?;
         if bytes.len() > FILE_BYTES_MAX {

@@ -10,6 +10,7 @@ use super::moment::{Moment, Zone, parse_date, parse_naive, show_instant, times_s
 use super::series::{Instance, RangeFault, Series, Span, shown};
 use super::state::{CalendarState, Info, Shelf};
 use super::zones::Zones;
+use crate::lowercase::composed;
 use crate::service::Desk;
 
 /// An event that a call names.
@@ -31,7 +32,7 @@ pub(crate) struct TimeForm<'a> {
 impl CalendarState {
     /// Returns the calendar `name` and its events.
     pub(crate) fn calendar(&self, name: &str, frame: &Frame) -> Result<(SmolStr, &Info, &Shelf), Rejection> {
-        let name = SmolStr::from(name);
+        let name = self.spelled(name);
         let shelf = self.shelf(frame, &name);
         match self.calendars.peek(&name).zip(shelf) {
             Some((info, shelf)) => Ok((name, info, shelf)),
@@ -164,6 +165,7 @@ pub(crate) fn limit_of(call: &ToolCall) -> Result<usize, Rejection> {
 
 /// Returns a good name for a calendar.
 pub(crate) fn calendar_name(name: &str) -> Result<SmolStr, Rejection> {
+    let name = &*composed(name);
     let is_good = !name.trim().is_empty()
         && name.trim() == name
         && name.len() <= NAME_BYTES_MAX

@@ -10,6 +10,7 @@ use super::lookup::parse_range;
 use super::moment::Moment;
 use super::read::{details, row, whole};
 use super::state::CalendarState;
+use crate::lowercase::folded;
 use crate::service::{Desk, unknown_question};
 
 /// The questions.
@@ -42,7 +43,7 @@ impl CalendarState {
     }
 
     fn ask_event(&self, calendar: &str, uid: &str, desk: &Desk, frame: &Frame) -> Result<Value, Rejection> {
-        let (calendar, uid) = (SmolStr::from(calendar), SmolStr::from(uid));
+        let (calendar, uid) = (self.spelled(calendar), SmolStr::from(uid));
         let series = self.shelf(frame, &calendar).and_then(|shelf| shelf.events.get(frame, &uid));
         Ok(series.map(|series| whole(&calendar, &uid, series, desk, &Moment::show)).unwrap_or_default())
     }
@@ -66,11 +67,11 @@ impl CalendarState {
     }
 
     fn ask_find(&self, calendar: &str, text: &str, desk: &Desk, frame: &Frame) -> Result<Value, Rejection> {
-        let calendar = SmolStr::from(calendar);
+        let calendar = self.spelled(calendar);
         let Some(shelf) = self.shelf(frame, &calendar) else { return Ok(Value::Null) };
-        let needle = text.to_lowercase();
+        let needle = folded(text);
         let matching = shelf.events.scan(frame).filter(|(_, series)| {
-            series.components.iter().any(|component| component.summary.to_lowercase().contains(&needle))
+            series.components.iter().any(|component| folded(&component.summary).contains(&needle))
         });
         let shown = matching.map(|(uid, series)| {
             shelf.events.get(frame, uid);
@@ -81,7 +82,7 @@ impl CalendarState {
 
     /// Returns the instances that overlap a range, or, without one, all events as they stand.
     fn ask_events(&self, asked: &Asked<'_>, desk: &Desk, frame: &Frame) -> Result<Value, Rejection> {
-        let calendar = SmolStr::from(asked.needed("calendar")?);
+        let calendar = self.spelled(asked.needed("calendar")?);
         let (from, until) = (asked.time("from")?, asked.time("until")?);
         let Some(shelf) = self.shelf(frame, &calendar) else { return Ok(Value::Null) };
         if let (None, None) = (from, until) {

@@ -11,6 +11,7 @@ use super::lookup::{instance_of, limit_of, span_of};
 use super::moment::{DAY_SECONDS, Moment, show_instant};
 use super::series::{Instance, RangeFault, Series, Span};
 use super::state::CalendarState;
+use crate::lowercase::folded;
 use crate::service::Desk;
 
 /// An instance with where it is.
@@ -70,7 +71,7 @@ impl CalendarState {
                 format!("give a text of 1 to {SEARCH_TEXT_BYTES_MAX} bytes to look for; calendar.events lists a range"),
             ));
         }
-        let needle = text.to_lowercase();
+        let needle = folded(text);
         let limit = limit_of(call)?;
         let is_ranged = call.get("from").is_some() || call.get("until").is_some();
         let span = span_of(call, desk.zone)?;
@@ -291,7 +292,7 @@ fn text_bytes(component: &Component) -> usize {
 }
 
 fn mentions(component: &Component, needle: &str) -> bool {
-    let has = |text: &str| text.to_lowercase().contains(needle);
+    let has = |text: &str| folded(text).contains(needle);
     let people = component.attendees.iter().map(|attendee| &attendee.party).chain(&component.organizer);
     has(&component.summary)
         || has(&component.description)

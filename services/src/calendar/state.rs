@@ -9,6 +9,7 @@ use imbl::OrdMap;
 use super::event::{CalendarEvent, Kept};
 use super::index::Index;
 use super::series::Series;
+use crate::lowercase::composed;
 
 /// What is known of a calendar besides its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +85,12 @@ impl CalendarState {
             frame.note(ReadKind::Membership, Key::new(format!("calendar:{calendar}/")), Seq::default());
         }
         self.peek_shelf(calendar)
+    }
+
+    /// Returns the name of a calendar as it is kept: a composed and a decomposed spelling are one name.
+    pub(crate) fn spelled(&self, name: &str) -> SmolStr {
+        // A calendar from an older log may be kept as somebody wrote it.
+        if name.is_ascii() || self.shelves.contains_key(name) { name.into() } else { (*composed(name)).into() }
     }
 
     pub(crate) fn peek_shelf(&self, calendar: &SmolStr) -> Option<&Shelf> {

@@ -9,6 +9,7 @@ use smol_str::StrExt;
 
 use super::date::{Date, Moment, moved, today};
 use super::filter::{Compare, Filter, Place, Quantity, Span, Target, Test};
+use super::needle::alike;
 use super::rollup::is_empty;
 use super::scene::{Compute, Found, Looks, Scene, size};
 use super::schema::PropertyKind;
@@ -57,7 +58,7 @@ impl<'a> Matcher<'a> {
         let zone = self.scene.desk.zone;
         match test {
             Test::Empty(expected) => is_empty(value) == *expected,
-            Test::Is(expected, text) => (value.as_text().unwrap_or_default() == text) == *expected,
+            Test::Is(expected, text) => alike(value.as_text().unwrap_or_default(), text) == *expected,
             Test::Has(expected, place, text) => {
                 let own = value.as_text().unwrap_or_default();
                 let has = match place {
@@ -69,8 +70,8 @@ impl<'a> Matcher<'a> {
             }
             Test::Item(expected, item) => {
                 let has = match value {
-                    Value::List(items) => items.iter().any(|each| each.as_text() == Some(item)),
-                    Value::Text(text) => text == item,
+                    Value::List(items) => items.iter().any(|each| each.as_text().is_some_and(|each| alike(each, item))),
+                    Value::Text(text) => alike(text, item),
                     Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => false,
                 };
                 has == *expected

@@ -1,6 +1,6 @@
 //! Looking for text without regard to case. Plain ASCII, which nearly all text of an office is, is compared where it lies.
 
-use crate::lowercase::folded;
+use crate::lowercase::{composed, folded};
 
 /// A text that is looked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +44,11 @@ impl Needle {
     pub(super) fn ends(&self, text: &str) -> bool {
         folded(text).ends_with(&self.lower)
     }
+}
+
+/// Returns whether two names are the same but for the spelling of letters with marks, composed or decomposed.
+pub(super) fn alike(left: &str, right: &str) -> bool {
+    left == right || (!left.is_ascii() && !right.is_ascii() && composed(left) == composed(right))
 }
 
 /// Returns whether two titles are the same but for case and outer blanks.

@@ -4,6 +4,7 @@
 use dayshift_engine::{Rejection, SmolStr, Value};
 
 use super::date;
+use super::needle::alike;
 use super::schema::{NAME_BYTES_MAX, Property, PropertyKind, Schema, option_name};
 
 /// How long the value of one property may be, in bytes, all its texts together. Notion stops at 2,000 characters per piece of text, of which
@@ -90,7 +91,7 @@ fn canonical(
             if text.is_empty() {
                 return Ok(Value::Null);
             }
-            let found = options.iter().find(|option| *option == text);
+            let found = options.iter().find(|option| alike(option, text));
             found.map(|option| option.clone().into()).ok_or_else(|| {
                 format!(
                     "it takes one of {}, not '{text}'",
@@ -171,9 +172,10 @@ fn option(text: &str, options: &[SmolStr], new: &mut Vec<SmolStr>) -> Result<Val
         return Ok(Value::Null);
     }
     let option = option_name(text)?;
-    if !options.contains(&option) && !new.contains(&option) {
-        new.push(option.clone());
+    if let Some(known) = options.iter().chain(new.iter()).find(|known| alike(known, &option)) {
+        return Ok(known.clone().into());
     }
+    new.push(option.clone());
     Ok(option.into())
 }
 

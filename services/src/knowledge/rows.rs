@@ -291,8 +291,8 @@ impl<'a> Draft<'a> {
             let (_, property) = schema.expect(name)?;
             let mut resolve = |database: &SmolStr, text: &str| self.resolve(database, text);
             let Admitted { value, options } = property::admit(schema, property, value, &mut resolve)?;
-            self.add(name, options)?;
-            values.push((name.clone(), value));
+            self.add(&property.name, options)?;
+            values.push((property.name.clone(), value));
         }
         Ok(values)
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use dayshift_engine::{Canonical, Graded, Rejection, SmolStr, Value, map};
 
 use super::formula::Formula;
+use super::needle::alike;
 use super::rollup::RollupFunction;
 
 /// How many properties one database may have.
@@ -167,7 +168,7 @@ impl PropertyKind {
 impl Schema {
     /// Returns the property `name` and its place. Upper and lower case are told apart.
     pub(super) fn property(&self, name: &str) -> Option<(usize, &Property)> {
-        self.properties.iter().enumerate().find(|(_, property)| property.name == name)
+        self.properties.iter().enumerate().find(|(_, property)| alike(&property.name, name))
     }
 
     /// Returns the place of the title.

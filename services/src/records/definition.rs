@@ -8,6 +8,7 @@ use super::condition::{CONDITION_WORDS, Condition, Grammar, Operand};
 use super::decimal::DECIMAL_SCALE_MAX;
 use super::kind::{self, FieldKind};
 use super::schema::{Action, ActionEffect, Field, Guard, IdFormat, Schema, Whom};
+use crate::lowercase::composed;
 
 /// How many fields a table, and parameters an action, may have.
 pub const FIELDS_MAX: usize = 100;
@@ -95,7 +96,13 @@ fn read_fields(value: Option<&Value>, place: &str) -> Result<Vec<Field>, String>
     let Some(value) = value else { return Ok(Vec::new()) };
     let map = object(value, place)?;
     at_most(map.len(), FIELDS_MAX, place)?;
-    map.iter().map(|(field, value)| read_field(field, value, place)).collect()
+    let mut fields: Vec<Field> =
+        map.iter().map(|(field, value)| read_field(field, value, place)).collect::<Result<_, _>>()?;
+    fields.sort_by(|left, right| left.name.cmp(&right.name));
+    match fields.windows(2).find(|pair| pair[0].name == pair[1].name) {
+        Some(pair) => Err(format!("{place}.{}: there are two of this name; rename one", pair[0].name)),
+        None => Ok(fields),
+    }
 }
 
 fn read_field(field: &SmolStr, value: &Value, place: &str) -> Result<Field, String> {
@@ -387,7 +394,8 @@ fn at_most(count: usize, max: usize, place: &str) -> Result<(), String> {
 
 /// Names end up in keys and in paths: letters, digits and underscores, of any script, not starting with a digit.
 fn name(value: Option<&Value>, place: &str) -> Result<SmolStr, String> {
-    let text = value.and_then(Value::as_text).unwrap_or_default();
+    // A letter with a mark is one letter, however it is written.
+    let text = &*composed(value.and_then(Value::as_text).unwrap_or_default());
     let good = !text.is_empty()
         && text.len() <= NAME_BYTES_MAX
         && !text.starts_with(|first: char| first.is_numeric())

@@ -54,9 +54,8 @@ impl<'a> Draft<'a> {
         values: &BTreeMap<SmolStr, Value>,
     ) -> Result<NewRow, Rejection> {
         let schema = table.schema();
-        for name in values.keys() {
-            table.field(name)?;
-        }
+        let named = values.iter().map(|(name, value)| Ok((&table.field(name)?.name, value)));
+        let values: BTreeMap<&SmolStr, &Value> = named.collect::<Result<_, Rejection>>()?;
         let pending = self.batches.get(&schema.name).map_or(0, |batch| batch.ids.len());
         if table.rows.len() + pending >= TABLE_ROWS_MAX {
             return Err(Rejection::new(
@@ -71,7 +70,7 @@ impl<'a> Draft<'a> {
         let defaults = Evaluator::new(self.scene);
         let mut row = NewRow { id, values: Vec::with_capacity(values.len()) };
         for field in &schema.fields {
-            let given = values.get(&field.name);
+            let given = values.get(&field.name).copied();
             let value = match (given, &field.default) {
                 (None | Some(Value::Null), Some(default)) => default_value(&defaults, default)?,
                 (Some(given), _) => self.admit(table, field, given)?,

@@ -7,6 +7,7 @@ use chrono::NaiveDate;
 use dayshift_engine::{SimTime, SmolStr, Value};
 
 use super::decimal::Decimal;
+use crate::lowercase::composed;
 use crate::service::Desk;
 
 /// How long the text of one field may be, in bytes.
@@ -92,7 +93,7 @@ impl FieldKind {
             Self::Time => Some(Value::from(value.as_text()?.parse::<SimTime>().ok()?)),
             Self::Choice(options) => {
                 let text = value.as_text()?;
-                options.iter().any(|option| option == text).then(|| value.clone())
+                options.iter().find(|option| same(option, text)).cloned().map(Value::Text)
             }
             Self::Reference(_) => is_row_id(value.as_text()?).then(|| value.clone()),
             Self::List => {
@@ -124,7 +125,8 @@ impl FieldKind {
 
     /// Returns whether two values of this type are the same; two empty ones are.
     pub(super) fn equals(&self, left: &Value, right: &Value) -> bool {
-        left == right || self.compare(left, right) == Some(Ordering::Equal)
+        let spelled_alike = || left.as_text().zip(right.as_text()).is_some_and(|(left, right)| same(left, right));
+        left == right || self.compare(left, right) == Some(Ordering::Equal) || spelled_alike()
     }
 
     /// Returns whether the type has an order, so that `lt` and sorting make sense.
@@ -150,6 +152,11 @@ pub(super) enum Rank<'v> {
     Number(Decimal),
     Instant(SimTime),
     Text(&'v str),
+}
+
+/// Returns whether two texts are the same but for the spelling of letters with marks, composed or decomposed.
+fn same(left: &str, right: &str) -> bool {
+    left == right || (!left.is_ascii() && !right.is_ascii() && composed(left) == composed(right))
 }
 
 /// Returns whether a value counts as empty: null, empty text, an empty list.

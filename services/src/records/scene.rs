@@ -6,6 +6,7 @@ use dayshift_engine::{Frame, Rejection, SimTime, SmolStr, Value};
 use super::schema::{Field, Schema};
 use super::table::Table;
 use super::{RecordsState, TableEntry};
+use crate::lowercase::composed;
 use crate::service::Desk;
 
 #[derive(Clone, Copy)]
@@ -42,6 +43,9 @@ impl<'a> Found<'a> {
 impl<'a> Scene<'a> {
     /// Returns the table `name`, if there is one, and notes the read of its definition.
     pub(super) fn find(&self, name: &SmolStr) -> Option<Found<'a>> {
+        let spelled =
+            (!name.is_ascii() && !self.state.tables.contains_key(name)).then(|| SmolStr::from(&*composed(name)));
+        let name = spelled.as_ref().unwrap_or(name);
         let entry = self.state.entries.get(self.frame, name)?;
         self.state.tables.get(name).map(|rows| Found { entry, rows })
     }

@@ -5,6 +5,7 @@ use dayshift_engine::{Actor, Canonical, Graded, SmolStr, Value, map};
 
 use super::condition::{Condition, Operand};
 use super::kind::FieldKind;
+use crate::lowercase::composed;
 
 /// One table as its author defined it.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,7 +104,8 @@ pub(super) enum Whom {
 impl Schema {
     /// Returns the position of the field `name`.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
-        self.fields.binary_search_by(|field| field.name.as_str().cmp(name)).ok()
+        let name = composed(name);
+        self.fields.binary_search_by(|field| field.name.as_str().cmp(&name)).ok()
     }
 
     /// Returns whether `name` means the id of a row: by the table's name for it, or as `id` where no field is called so.

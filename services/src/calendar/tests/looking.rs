@@ -151,6 +151,27 @@ fn questions_answer_as_caldav_clients_see_it() {
 }
 
 #[test]
+fn a_composed_and_a_decomposed_spelling_are_one_calendar_and_one_text() {
+    let (composed, decomposed) = ("B\u{fc}ro", "Bu\u{308}ro");
+    for (made, called) in [(composed, decomposed), (decomposed, composed)] {
+        let mut bench = bench();
+        super::make(&mut bench, made, None);
+        let more = map! { "summary" => format!("{made} Stra\u{df}e"), "zone" => "UTC" };
+        create(&mut bench, called, "2026-03-17T09:00:00", "2026-03-17T10:00:00", more);
+        assert_eq!(super::events(&mut bench, called, "2026-03-17T00:00:00Z", "2026-03-18T00:00:00Z").len(), 1);
+        assert_eq!(
+            bench.ask("events", map! { "calendar" => called }).expect("events").as_list().map_or(0, <[_]>::len),
+            1
+        );
+        for text in [format!("{called} STRASSE"), called.to_uppercase()] {
+            let found = bench.call("calendar.search", map! { "text" => text, "calendar" => made }).expect("a search");
+            assert_eq!(super::int(&found, "total"), 1);
+        }
+        assert_eq!(code(bench.call("calendar.make", map! { "calendar" => called })), "calendar/calendar-exists");
+    }
+}
+
+#[test]
 fn a_listing_shows_who_answered_and_whether_the_time_is_taken() {
     let mut bench = bench();
     let more = map! { "attendees" => vec!["bob@acme.example", "eve@acme.example"], "zone" => "UTC" };

@@ -109,6 +109,31 @@ fn wall_clock_time_with_a_zone_gets_its_offset() {
 }
 
 #[test]
+fn a_composed_and_a_decomposed_spelling_are_one_name() {
+    let (composed, decomposed) = ("Pr\u{fc}fung", "Pru\u{308}fung");
+    for (defined, called) in [(composed, decomposed), (decomposed, composed)] {
+        let mut bench = Bench::new(KnowledgeState::new());
+        let definition = format!(
+            r#"{{"database": {{"title": "{defined}", "properties": {{"Name": "title", "{defined}": {{"type": "select", "options": ["{defined}"]}}, "Tags": "multi_select"}}}}}}"#
+        );
+        good(&mut bench, "define", &definition);
+        let row = format!(
+            r#"{{"database": "{called}", "properties": {{"Name": "{defined}", "{called}": "{called}", "Tags": ["{called}", "{defined}"]}}}}"#
+        );
+        good(&mut bench, "create_row", &row);
+        let filter = format!(
+            r#"{{"database": "{called}", "filter": {{"property": "{called}", "select": {{"equals": "{called}"}}}}}}"#
+        );
+        let found = good(&mut bench, "query", &filter);
+        assert_eq!(found.get("total"), Some(&Value::Int(1)), "{called:?}");
+        let tags = property(&mut bench, defined, "Tags");
+        assert_eq!(tags.as_list().map(<[_]>::len), Some(1), "{tags}");
+        good(&mut bench, "update_row", &format!(r#"{{"row": "{called}", "properties": {{"{called}": null}}}}"#));
+        good(&mut bench, "read_page", &format!(r#"{{"page": "{called}"}}"#));
+    }
+}
+
+#[test]
 fn rollups_and_formulas_follow_what_they_come_from() {
     let mut bench = tasks();
     assert_eq!(property(&mut bench, "c", "Budgets"), json("[10]"));

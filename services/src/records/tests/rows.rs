@@ -263,6 +263,35 @@ fn the_order_of_creation_shows_in_listings_and_not_in_the_digest() {
 }
 
 #[test]
+fn a_composed_and_a_decomposed_spelling_are_one_name() {
+    let mut bench = Bench::new(RecordsState::new());
+    let (composed, decomposed) = ("Pr\u{fc}fung", "Pru\u{308}fung");
+    for (defined, called) in [(composed, decomposed), (decomposed, composed)] {
+        let mut bench = Bench { service: bench.service.clone(), ..Bench::new(RecordsState::new()) };
+        let definition = format!(
+            r#"{{"table": {{"table": "{defined}", "fields": {{"{defined}": "text", "state": {{"type": "choice", "options": ["{defined}"]}}, "z": "text"}}}}}}"#
+        );
+        good(&mut bench, "records.define", &definition);
+        let create = format!(
+            r#"{{"table": "{called}", "id": "1", "values": {{"{called}": "{called}", "state": "{called}", "z": "x"}}}}"#
+        );
+        good(&mut bench, "records.create", &create);
+        for condition in [
+            format!(r#"{{"{called}": "{defined}"}}"#),
+            format!(r#"{{"state": "{defined}"}}"#),
+            format!(r#"[{{"field": "{called}", "op": "contains", "value": "PR\u00dcF"}}]"#),
+        ] {
+            let found = good(&mut bench, "records.query", &format!(r#"{{"table": "{called}", "where": {condition}}}"#));
+            assert_eq!(found.get("total"), Some(&Value::Int(1)), "{condition}");
+        }
+        let twice = format!(r#"{{"table": {{"table": "{called}", "fields": {{"a": "text"}}}}}}"#);
+        assert_eq!(code(&mut bench, "records.define", &twice), "records/table-exists");
+    }
+    let twice = format!(r#"{{"table": {{"table": "t", "fields": {{"{composed}": "text", "{decomposed}": "text"}}}}}}"#);
+    assert_eq!(code(&mut bench, "records.define", &twice), "records/bad-definition");
+}
+
+#[test]
 fn several_rows_are_created_and_changed_in_one_call_or_none_is() {
     let mut bench = office();
     let made = good(
