@@ -54,6 +54,19 @@ impl Cursor {
         format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(text))
     }
 
+    /// Returns whether this place lies behind the other one in a listing in ascending order. Values of other kinds are not compared.
+    pub(crate) fn is_behind(&self, other: &Self) -> bool {
+        let unequal = self.parts.iter().zip(&other.parts).find_map(|(left, right)| {
+            let order = match (left, right) {
+                (Part::Whole(left), Part::Whole(right)) => left.cmp(right),
+                (Part::Text(left), Part::Text(right)) => left.cmp(right),
+                _ => std::cmp::Ordering::Equal,
+            };
+            order.is_ne().then_some(order)
+        });
+        unequal.unwrap_or_else(|| self.place.cmp(&other.place)).is_gt()
+    }
+
     /// Reads what [`Self::write`] wrote, if it has `parts` parts.
     pub(crate) fn read(text: &str, parts: usize) -> Option<Self> {
         let bytes = URL_SAFE_NO_PAD.decode(text.strip_prefix(PREFIX)?).ok()?;

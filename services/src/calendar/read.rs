@@ -11,6 +11,7 @@ use super::lookup::{instance_of, limit_of, span_of};
 use super::moment::{DAY_SECONDS, Moment, show_instant};
 use super::series::{Instance, RangeFault, Series, Span};
 use super::state::CalendarState;
+use crate::cursor::{Cursor, Part};
 use crate::lowercase::folded;
 use crate::service::Desk;
 
@@ -35,7 +36,8 @@ impl CalendarState {
         let limit = limit_of(call)?;
         let names = self.named(call.optional_text("calendar"), context.frame)?;
         let placed = self.placed(&names, span_of(call, desk.zone)?, context.frame)?;
-        Ok(Decision::answer(self.page(&placed, limit, desk, context.frame)))
+        let after = after(call, 3)?;
+        Ok(Decision::answer(self.page(&placed, limit, after.as_ref(), desk, context.frame)))
     }
 
     pub(crate) fn decide_read(
@@ -75,6 +77,9 @@ impl CalendarState {
         let limit = limit_of(call)?;
         let is_ranged = call.get("from").is_some() || call.get("until").is_some();
         let span = span_of(call, desk.zone)?;
+        let after = after(call, 2)?;
+        let mut last = None;
+        let mut is_more = false;
         let mut rows = Vec::new();
         let mut total = 0_usize;
         for name in self.named(call.optional_text("calendar"), context.frame)? {
@@ -89,14 +94,24 @@ impl CalendarState {
                     continue;
                 }
                 total += 1;
+                let text = |text: &SmolStr| Part::Text(text.to_string());
+                let place = Cursor { parts: vec![text(&name), text(uid)], place: 0 };
+                if after.as_ref().is_some_and(|after| !place.is_behind(after)) {
+                    continue;
+                }
+                is_more |= rows.len() == limit;
                 if rows.len() < limit {
+                    last = Some(place);
                     shelf.events.get(context.frame, uid);
                     rows.push(whole(&name, uid, series, desk, &|moment| moment.show_in(desk.zone)));
                 }
             }
         }
-        let is_more = total > rows.len();
-        Ok(Decision::answer(map! { "events" => rows, "total" => total, "more" => is_more }))
+        let mut page = map! { "events" => rows, "total" => total, "more" => is_more };
+        if let (Value::Map(page), Some(last), true) = (&mut page, last, is_more) {
+            page.insert("cursor".into(), last.write().into());
+        }
+        Ok(Decision::answer(page))
     }
 
     pub(crate) fn decide_free_busy(
@@ -248,10 +263,12 @@ impl CalendarState {
         }
     }
 
-    fn page(&self, placed: &[Placed<'_>], limit: usize, desk: &Desk, frame: &Frame) -> Value {
-        let rows: Value = placed
+    fn page(&self, placed: &[Placed<'_>], limit: usize, after: Option<&Cursor>, desk: &Desk, frame: &Frame) -> Value {
+        let is_left = |each: &&Placed<'_>| after.is_none_or(|after| cursor_at(each).is_behind(after));
+        let mut left = placed.iter().filter(is_left);
+        let shown: Vec<&Placed<'_>> = left.by_ref().take(limit).collect();
+        let rows: Value = shown
             .iter()
-            .take(limit)
             .map(|each| {
                 self.note(each, frame);
                 let mut row = row(&each.calendar, each.uid, &each.instance, desk, &|moment| moment.show_in(desk.zone));
@@ -259,8 +276,34 @@ impl CalendarState {
                 row
             })
             .collect();
-        map! { "events" => rows, "total" => placed.len(), "more" => placed.len() > limit }
+        let is_more = left.next().is_some();
+        let mut page = map! { "events" => rows, "total" => placed.len(), "more" => is_more };
+        if let (Value::Map(page), Some(last), true) = (&mut page, shown.last(), is_more) {
+            page.insert("cursor".into(), cursor_at(last).write().into());
+        }
+        page
     }
+}
+
+/// Returns where a page ended, as the call says. Its order has `parts` parts.
+fn after(call: &ToolCall, parts: usize) -> Result<Option<Cursor>, Rejection> {
+    let read = |text: &str| {
+        Cursor::read(text, parts).ok_or_else(|| {
+            Rejection::new(
+                "calendar/bad-cursor",
+                format!("'{text}' is not a cursor of this listing; ask again without one, and follow what it answers"),
+            )
+        })
+    };
+    call.optional_text("cursor").map(read).transpose()
+}
+
+/// Returns the place of an instance in a listing.
+fn cursor_at(placed: &Placed<'_>) -> Cursor {
+    let text = |text: &SmolStr| Part::Text(text.to_string());
+    let instance = &placed.instance;
+    let id = instance.recurrence_id.as_ref().map_or(0, |id| id.wall_seconds.cast_unsigned() ^ (1 << 63));
+    Cursor { parts: vec![Part::Whole(instance.start_instant), text(&placed.calendar), text(placed.uid)], place: id }
 }
 
 /// Returns whether an instance takes the time of `owner`: it is busy, and the owner has not declined.

@@ -20,6 +20,7 @@ const SCOPE_PARAMETER: Parameter = Parameter::optional(
 const FROM: Parameter = Parameter::required("from", Kind::Time, "the begin of the range");
 const UNTIL: Parameter = Parameter::required("until", Kind::Time, "the end of the range, not in it");
 const LIMIT: Parameter = Parameter::optional("limit", Kind::Int, "how many to show, 1 to 500; 100 if left out");
+const CURSOR: Parameter = Parameter::optional("cursor", Kind::Text, "the cursor that the last page ended with");
 const SUMMARY: Parameter = Parameter::required("summary", Kind::Text, "what it is, one line");
 const START: Parameter = Parameter::required(
     "start",
@@ -104,7 +105,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     reads(
         "calendar.events",
         "Lists what takes place within a range, each instance of a repeating event by itself, in order of time, with the answers of those invited. What overlaps the range is in.",
-        &[FROM, UNTIL, CALENDAR_OPTIONAL, LIMIT],
+        &[FROM, UNTIL, CALENDAR_OPTIONAL, LIMIT, CURSOR],
         10,
     ),
     reads(
@@ -168,6 +169,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             Parameter::optional("from", Kind::Time, "takes place at this time or later"),
             Parameter::optional("until", Kind::Time, "begins before this time"),
             LIMIT,
+            CURSOR,
         ],
         15,
     ),

@@ -3,6 +3,8 @@
 use dayshift_engine::{Value, map};
 
 use super::{act, bench, code, create, import, int, list, starts, text};
+use crate::calendar::CalendarState;
+use crate::testing::Bench;
 
 #[test]
 fn what_lasts_no_time_is_in_a_range_only_strictly_inside() {
@@ -169,6 +171,49 @@ fn a_composed_and_a_decomposed_spelling_are_one_calendar_and_one_text() {
         }
         assert_eq!(code(bench.call("calendar.make", map! { "calendar" => called })), "calendar/calendar-exists");
     }
+}
+
+/// A page ends at a time, not at an event: what comes, goes or moves in between hides nothing.
+#[test]
+fn pages_lose_nothing_when_events_come_go_and_move_between_them() {
+    let mut bench = bench();
+    let daily = map! { "rrule" => "FREQ=DAILY;COUNT=3", "zone" => "UTC", "uid" => "series" };
+    create(&mut bench, "ann", "2026-03-17T09:00:00", "2026-03-17T10:00:00", daily);
+    for (uid, calendar) in [("a", "team"), ("b", "bob"), ("c", "ann"), ("d", "ann")] {
+        let more = map! { "zone" => "UTC", "uid" => uid };
+        create(&mut bench, calendar, "2026-03-17T09:00:00", "2026-03-17T09:30:00", more);
+    }
+    let page = |bench: &mut Bench<CalendarState>, tool: &str, cursor: Option<&str>| {
+        let mut range = map! { "from" => "2026-03-17T00:00:00Z", "until" => "2026-03-20T00:00:00Z", "limit" => 2_i64, "cursor" => cursor };
+        if tool == "calendar.search" {
+            super::merge(&mut range, map! { "text" => "meeting" });
+        }
+        let answer = bench.call(tool, range).expect("a good range");
+        let uids: Vec<String> = list(&answer, "events").iter().map(|event| text(event, "uid").to_owned()).collect();
+        (uids, answer.get("cursor").and_then(Value::as_text).map(str::to_owned))
+    };
+    for (tool, expected) in [
+        ("calendar.events", ["c", "d", "series", "b", "a", "series", "series"].as_slice()),
+        ("calendar.search", ["c", "d", "series", "b", "a"].as_slice()),
+    ] {
+        let mut bench = Bench { service: bench.service.clone(), ..super::bench() };
+        let (mut seen, mut cursor) = page(&mut bench, tool, None);
+        act(&mut bench, "calendar.delete", "ann", "d", map! {}).expect("a deletion");
+        act(&mut bench, "calendar.update", "ann", "c", map! { "start" => "2026-03-17T01:00:00Z" }).expect("a move");
+        while let Some(at) = cursor {
+            let (more, next) = page(&mut bench, tool, Some(&at));
+            seen.extend(more);
+            cursor = next;
+        }
+        assert_eq!(seen, expected, "{tool}");
+    }
+}
+
+#[test]
+fn a_cursor_that_is_none_is_refused() {
+    let range = map! { "from" => "2026-03-17T00:00:00Z", "until" => "2026-03-20T00:00:00Z", "cursor" => "c" };
+    assert_eq!(code(bench().call("calendar.events", range)), "calendar/bad-cursor");
+    assert_eq!(code(bench().call("calendar.search", map! { "text" => "x", "cursor" => "" })), "calendar/bad-cursor");
 }
 
 #[test]
