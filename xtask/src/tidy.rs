@@ -140,7 +140,9 @@ fn services_know_only_themselves(sources: &[(PathBuf, String)], faults: &mut Vec
         .iter()
         .filter_map(|(path, _)| path.strip_prefix(folder).ok()?.components().next())
         .map(|part| part.as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned())
-        .filter(|name| !["cursor", "lib", "lowercase", "office", "service", "testing", "limits"].contains(&name.as_str()))
+        .filter(|name| {
+            !["cursor", "lib", "lowercase", "office", "service", "testing", "limits"].contains(&name.as_str())
+        })
         .collect();
     for (path, text) in sources {
         let Ok(inside) = path.strip_prefix(folder) else { continue };

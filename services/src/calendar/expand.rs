@@ -191,10 +191,8 @@ impl<'a> Pattern<'a> {
                     || has(&self.year_days.0, at)
                     || has(&self.year_days.1, (next - day - 1) as usize);
                 // A number counts within the month, or within the year if the rule says nothing of months.
-                let range = match self.rule.every {
-                    Every::Year if self.months == 0 => (first, length),
-                    _ => (month_begin, month_end - month_begin),
-                };
+                let is_of_year = self.rule.every == Every::Year && self.months == 0;
+                let range = if is_of_year { (first, length) } else { (month_begin, month_end - month_begin) };
                 let is_weekday = (self.weekdays == 0 && !has_nth) || self.is_weekday(day, range);
                 let is_week = self.weeks == (0, 0) || self.is_week(day, year);
                 if is_month_day && is_year_day && is_weekday && is_week {

@@ -186,11 +186,14 @@ impl<'a> Evaluator<'a> {
             if table.schema().is_id(step) {
                 // The id of the row that a reference leads to is what the reference says, if there is such a row.
                 kind = TEXT;
-                value = match value {
-                    Value::Text(id) if by_name && table.rows.has(self.scene.frame, id) => value,
-                    Value::Text(id) if !by_name && table.rows.peek_row(id).is_some() => value,
-                    _ => NULL,
+                let leads = match value {
+                    Value::Text(id) if by_name => table.rows.has(self.scene.frame, id),
+                    Value::Text(id) => table.rows.peek_row(id).is_some(),
+                    Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => {
+                        false
+                    }
                 };
+                value = if leads { value } else { NULL };
                 continue;
             }
             let field = table.field(step)?;
