@@ -278,13 +278,17 @@ impl<V: FnMut(i64) -> ControlFlow<()>> Walk<'_, V> {
                 return Ok(Walked::Some);
             }
             self.budget.work(1 + (days.1 - days.0) as u64 / 8)?;
-            let days = self.picked(days)?;
-            if !days.is_empty()
-                && let Some(walked) = self.period(&Period { days, hours: RangeOr::Rule, minutes: RangeOr::Rule })?
-            {
-                return Ok(walked);
-            }
+            let picked = self.picked(days)?;
             period += step;
+            if !picked.is_empty() {
+                let period = Period { days: picked, hours: RangeOr::Rule, minutes: RangeOr::Rule };
+                if let Some(walked) = self.period(&period)? {
+                    return Ok(walked);
+                }
+            } else if matches!(rule.every, Every::Day | Every::Week) {
+                let next = self.next_picked(days.1)?;
+                period += (next - period).div_euclid(step).max(0) * step;
+            }
         }
     }
 
@@ -311,7 +315,7 @@ impl<V: FnMut(i64) -> ControlFlow<()>> Walk<'_, V> {
                 (at.div_euclid(DAY_SECONDS), at.rem_euclid(DAY_SECONDS) / 3600, at.rem_euclid(3600) / 60);
             let days = self.picked((day, day + 1))?;
             let next = if days.is_empty() {
-                (day + 1) * DAY_SECONDS
+                self.next_picked(day + 1)? * DAY_SECONDS
             } else if !has(&rule.by_hour, hour) {
                 at - at.rem_euclid(3600) + 3600
             } else if rule.every != Every::Hour && !has(&rule.by_minute, minute) {
@@ -362,6 +366,23 @@ impl<V: FnMut(i64) -> ControlFlow<()>> Walk<'_, V> {
             day = end;
         }
         Ok(picked)
+    }
+
+    /// Returns the first day from `day` on that may be one on which the rule takes place, or the first of the next year if this one has none.
+    fn next_picked(&mut self, day: i64) -> Result<i64, OverBudget> {
+        // Finding a year's days, where that is still to do.
+        self.picked((day, day + 1))?;
+        let Some(year) = self.year.as_ref().filter(|year| (year.range.0..year.range.1).contains(&day)) else {
+            return Ok(day);
+        };
+        let at = (day - year.range.0) as usize;
+        for (index, word) in year.days.iter().enumerate().skip(at / 64) {
+            let word = if index == at / 64 { word >> (at % 64) << (at % 64) } else { *word };
+            if word != 0 {
+                return Ok(year.range.0 + (index * 64) as i64 + i64::from(word.trailing_zeros()));
+            }
+        }
+        Ok(year.range.1)
     }
 
     /// Shows the instances of one period, or those of them at the positions of the rule.

@@ -129,19 +129,19 @@ impl Rule {
         if self.steps().step_seconds().is_some_and(|step| DAY_SECONDS / step > RULE_STEPS_PER_DAY_MAX) {
             return Err(RuleFault::TooDense);
         }
-        let mut first = Vec::with_capacity(RULE_INSTANCES_PER_DAY_MAX + 1);
+        let mut first = None;
         self.walk(start_wall, start_wall..=i64::MAX, budget, |wall| {
-            first.push(wall);
-            let is_enough = first.len() > RULE_INSTANCES_PER_DAY_MAX;
-            // The first ones tell; a rule that is sparse at first does not have to be counted for centuries.
-            let is_late = wall - first[0] > 2 * DAY_SECONDS;
-            if is_enough || is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            first = Some(wall);
+            ControlFlow::Break(())
         })?;
-        match (first.first(), first.get(RULE_INSTANCES_PER_DAY_MAX)) {
-            (None, _) => Err(RuleFault::Never),
-            (Some(first), Some(last)) if last - first < DAY_SECONDS => Err(RuleFault::TooDense),
-            (Some(_), Some(_) | None) => Ok(()),
-        }
+        let Some(first) = first else { return Err(RuleFault::Never) };
+        // The first day tells; a rule that is sparse at first does not have to be counted for centuries.
+        let mut count = 0;
+        self.walk(start_wall, first..=first + DAY_SECONDS - 1, budget, |wall| {
+            count += usize::from(wall >= first);
+            if count > RULE_INSTANCES_PER_DAY_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        if count > RULE_INSTANCES_PER_DAY_MAX { Err(RuleFault::TooDense) } else { Ok(()) }
     }
 
     /// Shows `visit` the instances from about `window`'s begin to its end, in order, until it breaks off or there are none left. UNTIL is for the
