@@ -206,13 +206,13 @@ fn rollups_of_rollups_and_filters_end_with_their_budget() {
         r#"{"database": "C", "sorts": ["F"]}"#,
         r#"{"database": "C"}"#,
     ];
-    bench.budget = (100_000, 128 << 20);
+    bench.limits = Some((100_000, 128 << 20));
     for query in queries {
         assert_eq!(code(&mut bench, "query", query), "budget/work", "{query}");
     }
-    bench.budget = (100_000_000, 100_000);
+    bench.limits = Some((100_000_000, 100_000));
     assert_eq!(code(&mut bench, "query", queries[1]), "budget/bytes");
-    bench.budget = (200, 1 << 20);
+    bench.limits = Some((200, 1 << 20));
     assert_eq!(code(&mut bench, "search", r#"{"query": "nothing of this"}"#), "budget/work");
 }
 

@@ -195,7 +195,7 @@ fn a_query_ends_with_its_budget() {
     let one = r#"{"field": "name", "op": "contains", "value": "yyyyyyyyyyyyyyyyyyyyyyyyy"}"#;
     let query = format!(r#"{{"table": "t", "where": {{"any": [{}]}}}}"#, [one; 20].join(","));
     good(&mut bench, "records.query", &query);
-    bench.budget = (100_000, 1 << 20);
+    bench.limits = Some((100_000, 1 << 20));
     assert_eq!(code(&mut bench, "records.query", &query), "budget/work");
     assert_eq!(bench.ask("count", json(&query)).expect_err("a refusal").code, "budget/work");
 }
