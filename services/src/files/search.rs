@@ -201,7 +201,7 @@ struct Needle {
 enum NeedleKind {
     /// A text, or a text without regard to case, folded.
     Text {
-        finder: Finder<'static>,
+        finder: Box<Finder<'static>>,
         is_folded: bool,
     },
     Regex(Box<Regex>),
@@ -230,7 +230,7 @@ fn compile(search: &Search<'_>) -> Result<(Needle, u64), Rejection> {
     if !search.is_regex {
         let is_folded = search.ignore_case;
         let text = if is_folded { folded(query) } else { query.to_owned() };
-        let kind = NeedleKind::Text { finder: Finder::new(text.as_bytes()).into_owned(), is_folded };
+        let kind = NeedleKind::Text { finder: Box::new(Finder::new(text.as_bytes()).into_owned()), is_folded };
         return Ok((Needle { kind, work_per_byte: 1 + u64::from(is_folded) }, SEARCH_BYTES_MAX));
     }
     let source = query;

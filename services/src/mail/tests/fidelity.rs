@@ -183,7 +183,8 @@ fn a_message_in_the_way_of_the_next_copy_is_passed_over() {
 #[test]
 fn taking_a_message_apart_takes_all_of_its_budget_and_no_more() {
     let bytes = b"Subject: s\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Transfer-Encoding: x-uuencode\r\nContent-Disposition: attachment\r\n\r\nbegin 644 a\r\n#0V%T\r\n`\r\nend\r\n--x--\r\n";
-    let readers: [(&str, fn(&[u8], &Budget) -> bool); 4] = [
+    type Reader = fn(&[u8], &Budget) -> bool;
+    let readers: [(&str, Reader); 4] = [
         ("parse", |bytes, budget| parse::parse(bytes, Content::Inline([].into()), budget).is_ok()),
         ("whole_text", |bytes, budget| parse::whole_text(bytes, budget).is_ok()),
         ("html_body", |bytes, budget| parse::html_body(bytes, budget).is_ok()),
