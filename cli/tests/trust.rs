@@ -167,7 +167,9 @@ impl Desk {
 fn a_store_with_a_key_signs_and_verify_asks_for_a_signature_and_a_head() {
     let desk = Desk::new();
     let made = desk.json(&["key", "new"], 0);
-    let public = made["public"].as_str().expect("a path");
+    assert!(made["public"].as_str().is_some_and(|path| path.ends_with("key.pem.pub")), "{made}");
+    let public = desk.path(".dayshift/key.pem.pub");
+    let public = public.as_str();
     desk.text(&["run", SCENARIO, "--seed", "7"], 0);
     let verified = desk.json(&["verify", "last", "--key", public], 0);
     assert_eq!((&verified["signature"]["state"], &verified["signature"]["trusted"]), (&"valid".into(), &true.into()));

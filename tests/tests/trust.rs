@@ -94,8 +94,9 @@ fn a_log_that_was_played_as_it_says_passes_and_says_what_it_rests_on() {
 #[test]
 fn staged_acts_and_no_work_do_not_pass_whatever_they_score() {
     let run = staged(&scenario(SCENARIO), &memory_library());
+    let idle = played(&scenario(SCENARIO), "noop", 7).grade(None).expect("it is graded");
     let report = run.grade(None).expect("it is graded");
-    assert!(report.score > 0.5, "the acts do most of the work: {}", report.score);
+    assert!(report.score > idle.score, "the acts do work: {}", report.score);
     let summary = summary(&run, &Scrutiny::default());
     assert!(!summary.passed);
     assert!(summary.provenance.outside.acts > 0 && !summary.provenance.outside.allowed);
@@ -103,6 +104,39 @@ fn staged_acts_and_no_work_do_not_pass_whatever_they_score() {
     // Taking the log on trust changes nothing about that.
     let trusted = looked_at(&run, &Scrutiny { execution: Execution::Trusted, ..Scrutiny::default() }).expect("trusted");
     assert_eq!(codes(&trusted), ["provenance/outside-not-allowed"]);
+}
+
+const NOTE: &str = "\
+id: note-v1
+title: A note
+request: Write hello into /note.txt.
+requirements: [{id: note, text: The note is there.}]
+agent: {name: ann, address: ann@acme.example}
+office: {zone: Europe/Berlin}
+epoch: 2026-03-16 08:00
+days: [{name: mon, opens: 09:00, ends: 17:00, notification: Go.}]
+checks: [{id: note, title: The note is there., requirement: note}]
+";
+
+#[test]
+fn a_full_score_that_somebody_staged_does_not_pass() {
+    let files =
+        [("scenario.yaml", NOTE), ("checks.star", "def note():\n    return files.text('/note.txt') == 'hello'\n")];
+    let files = files.map(|(path, text)| (path, text.as_bytes().to_vec()));
+    let package = Package::from_files("note-v1", files).expect("a package");
+    let scenario: Scenario<Office> = Scenario::load(package).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let library = memory_library();
+    let (mut live, _) = library.start(&scenario, Seed::new(1), "nobody").expect("it starts");
+    let call = ToolCall::new("files.write", map! { "path" => "/note.txt", "text" => "hello" });
+    let (time, act) = (live.episode().now(), OutsideAct::Call(call));
+    live.outside(Outside { event: EventId::outside("helper"), time, actor: Actor::World, act }).expect("it is staged");
+    live.input(Input::HandOver { text: String::new() }).expect("handed over");
+    let run = library.load(&live.finish(0).expect("it finishes")).expect("it loads");
+    let report = run.grade(None).expect("it is graded");
+    assert!(report.passed && report.score == 1.0, "by the records alone it passes: {}", report.score);
+    let summary = summary(&run, &Scrutiny::default());
+    assert_eq!((summary.score, summary.passed), (1.0, false));
+    assert_eq!(codes(&summary.provenance), ["provenance/outside-not-allowed"]);
 }
 
 #[test]
