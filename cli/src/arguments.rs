@@ -107,7 +107,11 @@ pub(crate) enum Command {
         sign: Option<PathBuf>,
     },
     /// Lists what the store holds
-    Runs,
+    Runs {
+        /// Lists what is whole of damaged logs that were kept aside, and what is lost; read it with `--store FOLDER`
+        #[arg(long)]
+        quarantine: bool,
+    },
     /// Removes a run
     Discard {
         /// The run
@@ -225,6 +229,9 @@ pub(crate) enum Command {
     Import {
         /// The file
         file: PathBuf,
+        /// Takes what is whole of a file that is cut off, altered or without some of its blobs, as an unfinished run
+        #[arg(long)]
+        salvage: bool,
     },
     /// Writes the store anew without what was discarded
     Compact,

@@ -27,11 +27,12 @@ pub(crate) struct Desk {
 impl Desk {
     /// Opens the store, and says what it noticed while opening.
     pub(crate) fn library(&self) -> Result<Library, Failure> {
-        let library = Library::open(&self.store)?.with_host(host());
-        for finding in library.findings() {
-            talk::warn(&format!("note: {finding}"));
-        }
-        Ok(library)
+        Ok(told(Library::open(&self.store)?.with_host(host())))
+    }
+
+    /// Opens the store to be read: nothing in it is written, locked or made.
+    pub(crate) fn reading(&self) -> Result<Library, Failure> {
+        Ok(told(Library::open_reading(&self.store)?))
     }
 
     /// Opens the store for playing: runs that end are signed with the key at `path`, or else with the store's own if it has one.
@@ -52,10 +53,18 @@ impl Desk {
         if let Some(path) = as_file(name) {
             return Ok(load_file(path)?);
         }
-        let library = self.library()?;
+        let library = self.reading()?;
         let id = library.resolve(name)?;
         Ok(library.load(&id)?)
     }
+}
+
+/// Says what was noticed while a store was opened.
+fn told(library: Library) -> Library {
+    for finding in library.findings() {
+        talk::warn(&format!("note: {finding}"));
+    }
+    library
 }
 
 /// Returns who carries out the errands of calls: the shell's commands run under bubblewrap, where it is there.
@@ -115,7 +124,7 @@ pub(crate) fn list(desk: &Desk) -> Result<Verdict, Failure> {
 
 /// Lists the runs.
 pub(crate) fn runs(desk: &Desk) -> Result<Verdict, Failure> {
-    let runs = desk.library()?.list()?;
+    let runs = desk.reading()?.list()?;
     if desk.json {
         let rows: Vec<RunRow> = runs.iter().map(RunRow::from).collect();
         talk::print_json(&serde_json::json!({ "runs": rows }));
@@ -164,7 +173,7 @@ pub(crate) fn verify(desk: &Desk, name: &str, wanted: Option<&str>, keys: &[Stri
     let verified = match as_file(name) {
         Some(path) => verify_file(path),
         None => {
-            let library = desk.library()?;
+            let library = desk.reading()?;
             let id = library.resolve(name)?;
             let bar = progress("verifying", None);
             let verified = library.verify(&id, |count| bar.set_position(count));
@@ -178,7 +187,7 @@ pub(crate) fn verify(desk: &Desk, name: &str, wanted: Option<&str>, keys: &[Stri
             let signature = match as_file(name) {
                 Some(path) => signature_of_file(path, &keys)?,
                 None => {
-                    let library = desk.library()?;
+                    let library = desk.reading()?;
                     library.signature(&library.resolve(name)?, &keys)?
                 }
             };
@@ -311,7 +320,7 @@ pub(crate) fn export(
     trusted: bool,
 ) -> Result<Verdict, Failure> {
     let Format::Log = format;
-    let library = desk.library()?;
+    let library = desk.reading()?;
     let ids = names.iter().map(|name| library.resolve(name)).collect::<Result<Vec<BranchId>, _>>()?;
     let several = ids.len() > 1 || out.is_dir();
     if several {

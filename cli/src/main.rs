@@ -10,6 +10,7 @@ mod compare;
 mod new;
 mod play;
 mod show;
+mod store;
 mod tables;
 mod talk;
 mod trust;
@@ -54,7 +55,8 @@ fn run(arguments: Arguments) -> Result<Verdict, Failure> {
         Command::Run { scenario, agent, seed, sign } => play::run(&desk, &scenario, &agent, seed, sign.as_deref()),
         Command::Resume { run, agent, sign } => play::resume(&desk, &run, agent.as_deref(), sign.as_deref()),
         Command::Fork { run, at, agent, sign } => play::fork(&desk, &run, at, agent.as_deref(), sign.as_deref()),
-        Command::Runs => commands::runs(&desk),
+        Command::Runs { quarantine: false } => commands::runs(&desk),
+        Command::Runs { quarantine: true } => store::quarantine(&desk),
         Command::Discard { run } => commands::discard(&desk, &run),
         Command::Show { run, day, turn } => show::show(&desk, &run, day.as_deref(), turn),
         Command::Verify { run, head, key } => commands::verify(&desk, &run, head.as_deref(), &key),
@@ -69,7 +71,8 @@ fn run(arguments: Arguments) -> Result<Verdict, Failure> {
         }
         Command::Why { run, check } => why::why(&desk, &run, &check),
         Command::Export { runs, format, out, trust } => commands::export(&desk, &runs, format, &out, trust),
-        Command::Import { file } => commands::import(&desk, &file),
+        Command::Import { file, salvage: false } => commands::import(&desk, &file),
+        Command::Import { file, salvage: true } => store::import_salvaged(&desk, &file),
         Command::Compact => commands::compact(&desk),
     }
 }

@@ -8,13 +8,16 @@ use dayshift_replay::credit::Config;
 use dayshift_runs::{LiveRun, Run, RunError, Scrutiny, Summary, load_scenario};
 use dayshift_scenarios::{Agent, Scenario};
 use dayshift_services::Office;
-use dayshift_stores::BranchId;
+use dayshift_stores::{BranchId, StoreError, read_file};
 
 use crate::commands::{self, Desk};
 use crate::show;
 use crate::tables;
 use crate::talk::{self, Failure, Verdict, progress};
 use crate::trust;
+
+/// The largest script of an agent that is read (16 MiB).
+const SCRIPT_BYTES_MAX: u64 = 16 << 20;
 
 /// Runs an episode.
 pub(crate) fn run(desk: &Desk, name: &str, agent: &str, seed: u64, sign: Option<&Path>) -> Result<Verdict, Failure> {
@@ -85,7 +88,10 @@ fn player(scenario: &Scenario<Office>, name: &str) -> Result<Box<dyn Agent>, Fai
     match name.split_once(':') {
         None => scenario.agent(name).map_err(|problem| bad(problem.to_string())),
         Some(("script", path)) => {
-            let bytes = std::fs::read(path).map_err(|error| bad(format!("{path} cannot be read: {error}")))?;
+            let bytes = read_file(path, SCRIPT_BYTES_MAX).map_err(|error| {
+                let is_no_file = matches!(error, StoreError::NotAFile { .. });
+                if is_no_file { error.into() } else { bad(format!("{path} cannot be read: {error}")) }
+            })?;
             let scripted = scenario.scripted(path, &bytes).map_err(RunError::Scenario)?;
             Ok(Box::new(scripted))
         }

@@ -260,7 +260,8 @@ fn what_cannot_be_done_is_one_sentence_with_a_code_and_exit_two() {
 fn a_store_that_another_process_has_open_is_told() {
     let desk = Desk::new();
     let store = dayshift_stores::open(desk.folder.path().join(".dayshift"), None).expect("it opens");
-    let output = desk.run(&["runs"]);
+    let output = desk.run(&["compact"]);
+    assert_eq!(desk.json(&["runs"], 0)["runs"].as_array().map(Vec::len), Some(0), "reading needs no lock");
     drop(store);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("error[store/locked]"), "{}", text(&output.stderr));
@@ -285,4 +286,86 @@ fn the_list_names_scenarios_with_their_days_and_checks() {
     let scenarios = listed["scenarios"].as_array().expect("scenarios");
     assert!(scenarios.iter().any(|each| each["id"] == SCENARIO && each["days"] == 3), "{listed}");
     assert!(listed["families"].is_array());
+}
+
+#[test]
+fn what_is_whole_of_a_log_that_was_cut_off_is_imported_as_an_unfinished_run() {
+    let (desk, run) = Desk::played("reference", 0);
+    let file = desk.path("run.dayshift");
+    desk.text(&["export", "last", "--out", &file], 0);
+    let whole = std::fs::read(&file).expect("read");
+    std::fs::write(&file, &whole[..whole.len() / 3]).expect("written");
+    let verified = desk.json(&["verify", &file], 1);
+    assert!(verified["fault"].as_str().expect("a sentence").contains("import --salvage"), "{verified}");
+    let refused = desk.run(&["import", &file]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("error[log/cut-off]"), "{}", text(&refused.stderr));
+    let other = Desk::new();
+    let imported = other.json(&["import", &file, "--salvage"], 0);
+    assert!(imported["records"].as_u64().expect("a count") < run["records"].as_u64().expect("a count"), "{imported}");
+    // Those of the scenario are installed; those that the run made came after its records and are cut off too.
+    assert!(imported["blobs_missing"].as_array().is_some_and(|missing| missing.len() < 10), "{imported}");
+    let runs = other.json(&["runs"], 0);
+    assert_eq!(
+        (&runs["runs"][0]["finished"], &runs["runs"][0]["score"]),
+        (&Value::Bool(false), &Value::Null),
+        "{runs}"
+    );
+}
+
+#[test]
+fn a_damaged_run_is_listed_in_quarantine_and_what_is_whole_of_it_can_be_shown() {
+    let (desk, run) = Desk::played("reference", 0);
+    let store = dayshift_stores::open(desk.folder.path().join(".dayshift"), None).expect("it opens");
+    let id = store.branches().expect("listed").pop().expect("the run").id;
+    let mut records = Vec::new();
+    let read = store.read(&id, 0, &mut |record| {
+        records.push(record.to_vec());
+        std::ops::ControlFlow::Continue(())
+    });
+    read.expect("read");
+    drop(store);
+    // In every copy of it.
+    let victim = records.len() - 6;
+    let db = desk.folder.path().join(".dayshift/log-1/sled/db");
+    let mut bytes = std::fs::read(&db).expect("read");
+    let needle = &records[victim];
+    let places: Vec<usize> = (0..bytes.len() - needle.len()).filter(|&at| bytes[at..].starts_with(needle)).collect();
+    assert!(!places.is_empty(), "the record is in the file");
+    for at in places {
+        bytes[at + needle.len() - 1] ^= 1;
+    }
+    std::fs::write(&db, bytes).expect("written");
+    let listed = desk.run(&["runs", "--json"]);
+    assert!(text(&listed.stderr).contains("damaged"), "{}", text(&listed.stderr));
+    // Something that writes opens the store, and rebuilds it.
+    let rebuilt = desk.run(&["compact"]);
+    assert_eq!(rebuilt.status.code(), Some(0), "{}", text(&rebuilt.stderr));
+    let kept = desk.json(&["runs", "--quarantine"], 0);
+    let row =
+        kept["quarantine"].as_array().expect("rows").iter().find(|row| row["run"] == run["run"]).expect("the run");
+    assert_eq!((row["whole"].as_u64(), row["after"].as_u64()), (Some(victim as u64), Some(5)), "{row}");
+    assert_eq!(row["lost"], serde_json::json!([victim, victim]));
+    let aside = row["store"].as_str().expect("a folder");
+    let shown = desk.json(&["--store", aside, "show", id.as_str()], 0);
+    assert!(shown.to_string().len() > 1_000, "{shown}");
+}
+
+#[test]
+fn a_pipe_is_refused_wherever_a_file_is_asked_for() {
+    let desk = Desk::new();
+    let pipe = desk.path("pipe.dayshift");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+    let script = format!("script:{pipe}");
+    for arguments in [
+        ["import", &pipe].as_slice(),
+        &["import", &pipe, "--salvage"],
+        &["verify", &pipe],
+        &["show", &pipe],
+        &["run", SCENARIO, "--agent", &script],
+    ] {
+        let output = desk.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&output.stderr).contains("error[file/not-a-file]"), "{arguments:?}: {}", text(&output.stderr));
+    }
 }

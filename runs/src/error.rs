@@ -4,7 +4,7 @@ use dayshift_engine::{BlobId, CodecError, EpisodeError};
 use dayshift_replay::credit::CreditError;
 use dayshift_replay::{Divergence, ReplayError};
 use dayshift_scenarios::{AgentError, PrefixError, Problem};
-use dayshift_stores::StoreError;
+use dayshift_stores::{Damage, StoreError};
 
 /// Why something could not be done with a run.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +62,9 @@ pub enum RunError {
     /// A blob is missing.
     #[error("the blob {0} is missing: verify the run")]
     BlobMissing(BlobId),
+    /// No branch can take the initial world.
+    #[error("the store has damaged or other branches under every name for the initial world {0}: discard them")]
+    PrefixBlocked(String),
     /// The initial world cannot be laid out.
     #[error(transparent)]
     Prefix(#[from] PrefixError),
@@ -98,6 +101,9 @@ impl RunError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Store(StoreError::Locked { .. }) => "store/locked",
+            Self::Store(StoreError::Damaged(Damage::CutOff { .. })) => "log/cut-off",
+            Self::Store(StoreError::NotAFile { .. }) => "file/not-a-file",
+            Self::Store(StoreError::ReadOnly { .. }) => "store/read-only",
             Self::Store(StoreError::Damaged(_)) => "store/damaged",
             Self::Store(StoreError::NotAStore { .. }) => "store/not-a-store",
             Self::Store(_) => "store/failed",
@@ -112,6 +118,7 @@ impl RunError {
             Self::Beyond { .. } => "run/beyond-end",
             Self::BeforeOpening { .. } => "run/before-opening",
             Self::BlobMissing(_) => "blob/missing",
+            Self::PrefixBlocked(_) => "store/prefix-blocked",
             Self::Prefix(_) => "scenario/cannot-lay-out",
             Self::Agent(_) => "agent/cannot-go-on",
             Self::Diverged(_) => "log/diverged",

@@ -19,7 +19,7 @@ pub use blobs::StoreBlobs;
 pub use error::RunError;
 pub use failure::ScriptFailure;
 pub use library::{
-    LOG_ENDING, Library, RunInfo, RunRow, Verified, load_file, load_scenario, signature_of_file, verify_file,
+    Imported, LOG_ENDING, Library, RunInfo, RunRow, Verified, load_file, load_scenario, signature_of_file, verify_file,
 };
 pub use live::LiveRun;
 pub use note::RunNote;

@@ -1,15 +1,16 @@
 //! The runs of one store: starting, resuming, forking, finding, moving.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hasher};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dayshift_engine::codec::Stored;
-use dayshift_engine::{BlobId, Blobs, Episode, Head, Host, MemoryBlobs, Seed, Seq, Step};
+use dayshift_engine::{BlobId, Blobs, Episode, Head, Host, Log, MemoryBlobs, RecordHash, Seed, Seq, Step};
 use dayshift_scenarios::{Package, Scenario, built_in};
 use dayshift_services::Office;
-use dayshift_stores::{BranchId, BranchInfo, Finding, NewBranch, Parent, PortableLog, Store};
+use dayshift_stores::{BranchId, BranchInfo, Damage, Finding, NewBranch, Parent, PortableLog, Store, StoreError};
 use serde::Serialize;
 
 use crate::blobs::StoreBlobs;
@@ -24,6 +25,9 @@ use crate::signature::{PublicKey, SecretKey, SignatureState, signature_state};
 /// How the branches are named that hold a scenario's initial world.
 const PREFIX: &str = "prefix-";
 
+/// How many names are tried for a scenario's initial world before something is wrong with more than a branch.
+const PREFIX_ATTEMPTS_MAX: u32 = 100;
+
 /// The ending of an exported log.
 pub const LOG_ENDING: &str = "dayshift";
 
@@ -33,6 +37,21 @@ pub struct Library {
     blobs: Arc<dyn Blobs>,
     host: Option<Arc<dyn Host>>,
     key: Option<SecretKey>,
+    /// The initial worlds that this library has held against the store's.
+    checked: Mutex<BTreeMap<RecordHash, BranchId>>,
+}
+
+/// What an import that takes what it can get brought in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// The new run.
+    pub id: BranchId,
+    /// How many records it has.
+    pub records: u64,
+    /// What is wrong with the file, if anything is.
+    pub fault: Option<Damage>,
+    /// The blobs that its records name and that are nowhere to be had.
+    pub blobs_missing: Vec<BlobId>,
 }
 
 /// One run, as a list shows it.
@@ -97,7 +116,7 @@ impl Library {
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         let blobs = Arc::new(StoreBlobs::new(Arc::clone(&store)));
-        Self { store, blobs, host: None, key: None }
+        Self { store, blobs, host: None, key: None, checked: Mutex::default() }
     }
 
     /// Lets the calls of runs that are played send `host` on errands, such as running a command. Without it they are refused.
@@ -121,6 +140,16 @@ impl Library {
         Ok(Self::new(Arc::from(dayshift_stores::open(path, None)?)))
     }
 
+    /// Opens the library in the folder `path` to be read: nothing is written, locked or made, so it works on a full disk, in a folder that cannot be
+    /// written, and beside a process that plays. A log in quarantine can be opened too.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when the folder is no store or cannot be read.
+    pub fn open_reading(path: &Path) -> Result<Self, RunError> {
+        Ok(Self::new(Arc::from(dayshift_stores::open_reading(path)?)))
+    }
+
     /// Returns the store.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
@@ -140,7 +169,8 @@ impl Library {
     /// [`RunError::Store`] when the store refuses.
     pub fn list(&self) -> Result<Vec<RunInfo>, RunError> {
         let mut branches: Vec<BranchInfo> = self.store.branches()?;
-        branches.retain(|branch| !branch.id.as_str().starts_with(PREFIX));
+        // A run has a note and an initial world has none, so a run of any name is listed.
+        branches.retain(|branch| !is_prefix(branch));
         branches.sort_by_key(|branch| branch.rank);
         let info =
             |branch: BranchInfo| RunInfo { id: branch.id, head: branch.head, note: RunNote::from_bytes(&branch.note) };
@@ -213,8 +243,7 @@ impl Library {
     /// [`RunError::Episode`] when the scenario cannot be laid out, [`RunError::Store`] when the store refuses.
     pub fn start(&self, scenario: &Scenario<Office>, seed: Seed, agent: &str) -> Result<(LiveRun, Step), RunError> {
         let prefix = scenario.prefix(office(scenario), &self.blobs)?;
-        let shared = BranchId::new(format!("{PREFIX}{}", prefix.log().head().hash.short()))?;
-        self.keep_prefix(&shared, prefix.log())?;
+        let shared = self.keep_prefix(prefix.log())?;
         let (episode, step) = Episode::open(&prefix, seed, scenario.script(), Arc::clone(&self.blobs))?;
         let note = RunNote {
             scenario: scenario.id().to_string(),
@@ -292,17 +321,80 @@ impl Library {
         Ok(dayshift_stores::export(&*self.store, id, &self.blobs_of(id)?, path, &info.note.to_bytes())?)
     }
 
-    /// Brings a portable file in as a run of its own. A run that is already there under its name gets another one.
+    /// Brings a portable file in as a run of its own. One whose name is taken, or is kept for initial worlds, gets another one.
     ///
     /// # Errors
     ///
-    /// [`RunError::Store`] when the file is damaged or no portable log.
+    /// [`RunError::Store`] when the file is damaged or no portable log, [`RunError::BlobMissing`] when neither the file nor the store has a
+    /// blob that its records name.
     pub fn import(&self, path: &Path) -> Result<BranchId, RunError> {
         let log = PortableLog::open(path)?;
-        let taken = self.list()?.iter().any(|run| run.id == *log.branch());
-        let id = if taken { new_id()? } else { log.branch().clone() };
-        dayshift_stores::import(&*self.store, &log, &id)?;
+        if let Some(missing) = self.missing_blobs(&log)?.first() {
+            return Err(RunError::BlobMissing(*missing));
+        }
+        let id = self.free_name(log.branch())?;
+        dayshift_stores::import(&*self.store, &log, &id, log.note())?;
         Ok(id)
+    }
+
+    /// Brings in what is whole of a portable file that is cut off, altered, or without some of its blobs, as an unfinished run. Blobs of an installed
+    /// scenario come from there.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Store`] when not even the beginning of the file is whole.
+    pub fn import_salvaged(&self, path: &Path) -> Result<Imported, RunError> {
+        let (log, fault) = PortableLog::salvage(path)?;
+        let mut note = RunNote::from_bytes(log.note());
+        if fault.is_some() {
+            note = RunNote { score: None, finished: false, signature: None, ..note };
+        }
+        let mut blobs_missing = Vec::new();
+        for id in self.missing_blobs(&log)? {
+            match self.installed_blob(&note.scenario, id) {
+                Some(content) => {
+                    self.store.put_blob(&content)?;
+                }
+                None => blobs_missing.push(id),
+            }
+        }
+        let id = self.free_name(log.branch())?;
+        dayshift_stores::import(&*self.store, &log, &id, &note.to_bytes())?;
+        Ok(Imported { id, records: log.head().count, fault, blobs_missing })
+    }
+
+    /// Returns the blobs that the records of a portable log name and that neither it nor the store holds.
+    fn missing_blobs(&self, log: &PortableLog) -> Result<Vec<BlobId>, RunError> {
+        let mut missing = BTreeSet::new();
+        let there: BTreeSet<BlobId> = log.blob_ids().collect();
+        for record in log.records() {
+            missing.extend(Stored::new(&record?)?.head()?.blobs.into_iter().filter(|id| !there.contains(id)));
+        }
+        let mut absent = Vec::new();
+        for id in missing {
+            if !matches!(self.store.blob(id), Ok(Some(_))) {
+                absent.push(id);
+            }
+        }
+        Ok(absent)
+    }
+
+    /// Returns a blob that the installed scenario of this name lays out.
+    fn installed_blob(&self, scenario: &str, id: BlobId) -> Option<Arc<[u8]>> {
+        if self.blobs.get(id).is_none()
+            && let Ok(scenario) = built_in(scenario).and_then(Scenario::load)
+        {
+            let _its_blobs_are_in_memory_now = scenario.prefix(office(&scenario), &self.blobs);
+        }
+        self.blobs.get(id)
+    }
+
+    /// Returns `name` if a run can have it, and another one if not.
+    fn free_name(&self, name: &BranchId) -> Result<BranchId, RunError> {
+        let taken = self.store.branches()?.iter().any(|branch| branch.id == *name);
+        // An old store's command line takes these for initial worlds, and `last` for the newest run.
+        let is_reserved = name.as_str().starts_with(PREFIX) || name.as_str() == "last";
+        if taken || is_reserved { new_id() } else { Ok(name.clone()) }
     }
 
     /// Brings in a run that was made without a store.
@@ -354,19 +446,50 @@ impl Library {
         Ok(live)
     }
 
-    /// Makes sure that the store holds a scenario's initial world.
-    fn keep_prefix(&self, shared: &BranchId, log: &dayshift_engine::Log) -> Result<(), RunError> {
-        let known = self.store.branches()?.into_iter().any(|branch| branch.id == *shared);
-        if !known {
-            self.store.create(NewBranch { id: shared.clone(), parent: None, note: Vec::new() })?;
+    /// Makes sure that the store holds a scenario's initial world, and returns the branch that does. What counts is what a branch holds: one that has
+    /// the name and is damaged, or another log, is left alone, and the next name is taken.
+    fn keep_prefix(&self, log: &Log) -> Result<BranchId, RunError> {
+        let hash = log.head().hash;
+        if let Some(known) = self.checked.lock().unwrap_or_else(PoisonError::into_inner).get(&hash) {
+            return Ok(known.clone());
         }
-        let after = self.store.head(shared)?;
+        let name = format!("{PREFIX}{}", hash.short());
+        for attempt in 1..=PREFIX_ATTEMPTS_MAX {
+            let shared = if attempt == 1 { name.clone() } else { format!("{name}-{attempt}") };
+            let shared = BranchId::new(shared)?;
+            if self.holds_prefix(&shared, log)? {
+                self.checked.lock().unwrap_or_else(PoisonError::into_inner).insert(hash, shared.clone());
+                return Ok(shared);
+            }
+        }
+        Err(RunError::PrefixBlocked(name))
+    }
+
+    /// Returns whether a branch holds an initial world, which it is given if it is new or was cut off while it was being written.
+    fn holds_prefix(&self, shared: &BranchId, log: &Log) -> Result<bool, RunError> {
+        let branch = self.store.branches()?.into_iter().find(|branch| branch.id == *shared);
+        match branch {
+            Some(branch) if branch.parent.is_some() || !branch.note.is_empty() => return Ok(false),
+            Some(_) => {}
+            None => self.store.create(NewBranch { id: shared.clone(), parent: None, note: Vec::new() })?,
+        }
+        let after = match self.store.verify(shared, &mut |_| ()) {
+            Ok(head) => head,
+            Err(StoreError::Damaged(_)) => return Ok(false),
+            Err(other) => return Err(other.into()),
+        };
         if after == log.head() {
-            return Ok(());
+            return Ok(true);
         }
-        // New, or cut off while it was being written: the records are the same ones in any case.
-        self.store.append(append_of(shared.clone(), after, log.since(after.count), &*self.blobs)?)?.wait()?;
-        Ok(())
+        let last = after.count.checked_sub(1).map(|last| log.get(Seq::new(last)));
+        let ends_alike = match last {
+            None => true,
+            Some(last) => last.is_some_and(|last| RecordHash::of(last) == after.hash),
+        };
+        if ends_alike {
+            self.store.append(append_of(shared.clone(), after, log.since(after.count), &*self.blobs)?)?.wait()?;
+        }
+        Ok(ends_alike)
     }
 
     fn blobs_of(&self, id: &BranchId) -> Result<Vec<BlobId>, RunError> {
@@ -389,6 +512,11 @@ impl Library {
         blobs.dedup();
         Ok(blobs)
     }
+}
+
+/// Returns whether a branch holds a scenario's initial world.
+fn is_prefix(branch: &BranchInfo) -> bool {
+    branch.id.as_str().starts_with(PREFIX) && branch.note.is_empty()
 }
 
 /// Loads a built-in scenario by its id, or a package by the path of its folder.
@@ -419,10 +547,12 @@ pub struct Verified {
 pub fn load_file(path: &Path) -> Result<Run, RunError> {
     let log = PortableLog::open(path)?;
     let blobs = MemoryBlobs::new();
-    for content in log.blob_ids().filter_map(|id| log.blob(id)) {
-        blobs.put(content.into());
+    for id in log.blob_ids() {
+        if let Some(content) = log.blob(id)? {
+            blobs.put(content);
+        }
     }
-    let records = log.records().map(Arc::from).collect();
+    let records = log.records().collect::<Result<_, _>>()?;
     Run::new(path.display().to_string(), RunNote::from_bytes(log.note()), records, Arc::new(blobs))
 }
 
@@ -433,7 +563,7 @@ pub fn load_file(path: &Path) -> Result<Run, RunError> {
 /// [`RunError::Store`] when the file is damaged or no portable log.
 pub fn signature_of_file(path: &Path, trusted: &[PublicKey]) -> Result<SignatureState, RunError> {
     let log = PortableLog::open(path)?;
-    let records: Vec<Arc<[u8]>> = log.records().map(Arc::from).collect();
+    let records: Vec<Arc<[u8]>> = log.records().collect::<Result<_, _>>()?;
     Ok(signature_state(&records, &RunNote::from_bytes(log.note()), trusted))
 }
 
@@ -444,13 +574,12 @@ pub fn signature_of_file(path: &Path, trusted: &[PublicKey]) -> Result<Signature
 /// [`RunError::Store`] names the record, the blob or the place at fault.
 pub fn verify_file(path: &Path) -> Result<Verified, RunError> {
     let log = PortableLog::open(path)?;
-    let mut blobs: Vec<BlobId> = Vec::new();
+    let mut blobs: BTreeSet<BlobId> = BTreeSet::new();
     for record in log.records() {
-        blobs.extend(Stored::new(record)?.head()?.blobs);
+        blobs.extend(Stored::new(&record?)?.head()?.blobs);
     }
-    blobs.sort_unstable();
-    blobs.dedup();
-    match blobs.iter().find(|id| log.blob(**id).is_none()) {
+    let there: BTreeSet<BlobId> = log.blob_ids().collect();
+    match blobs.iter().find(|id| !there.contains(id)) {
         Some(missing) => Err(RunError::BlobMissing(*missing)),
         None => Ok(Verified { head: log.head(), blobs: blobs.len() }),
     }

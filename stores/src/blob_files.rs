@@ -41,6 +41,11 @@ impl BlobFiles {
         Ok(Self { root, durable: Mutex::default(), fresh: AtomicU64::new(0) })
     }
 
+    /// Returns the folder of blobs of a store that is only read.
+    pub(crate) fn reading(store: &Path) -> Self {
+        Self { root: store.join("blobs"), durable: Mutex::default(), fresh: AtomicU64::new(0) }
+    }
+
     /// Keeps `content`, whose name is `id`, and returns when it is durable.
     pub(crate) fn put(&self, id: BlobId, content: &[u8]) -> Result<(), StoreError> {
         if self.durable.lock().unwrap_or_else(PoisonError::into_inner).contains(&id) {

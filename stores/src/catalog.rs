@@ -140,15 +140,30 @@ pub(crate) fn reconcile(
     path: &Path,
 ) -> Result<Squared, StoreError> {
     let Contents { mut branches, discarded, mut findings } = contents;
-    let mut catalog = Catalog { next_number: heads.count(), ..Catalog::default() };
+    // The heads may be lost: a number that was given once is not given again all the same.
+    let next_number = heads.count().max(discarded.iter().max().map_or(0, |last| last + 1));
+    let mut catalog = Catalog { next_number, ..Catalog::default() };
     let mut newly_damaged = false;
     branches.sort_by_key(|loaded| loaded.meta.number);
+    for &number in &discarded {
+        // Where heads were lost, the numbers that are not given again are known from the log alone.
+        if !matches!(heads.get(number), Standing::Whole(_)) {
+            heads.set(number, &Slot::discarded());
+        }
+    }
     let known: BTreeSet<u64> = branches.iter().map(|loaded| loaded.meta.number).chain(discarded).collect();
     for loaded in branches {
         let number = loaded.meta.number;
         let damage = match inherited(&catalog, &loaded).or_else(|| own(&loaded)) {
             Some(damage) => Some(damage),
-            None => apart(&loaded, backend, heads)?,
+            None => match apart(&loaded, backend, heads)? {
+                Apart::Fits => None,
+                Apart::Unreadable => {
+                    findings.push(Finding::HeadDerived { branch: loaded.meta.id.clone(), count: loaded.head.count });
+                    None
+                }
+                Apart::Differs(damage) => Some(damage),
+            },
         };
         if let Some(damage) = &damage {
             newly_damaged |= matches!(damage, Damage::Record { .. }) && !is_cut(heads, number);
@@ -217,20 +232,27 @@ fn own(loaded: &Loaded) -> Option<Damage> {
     Some(Damage::Record { branch: loaded.meta.id.clone(), link, whole })
 }
 
-/// Returns the damage that shows when the log is compared with the head kept apart.
-fn apart(loaded: &Loaded, backend: &dyn Backend, heads: &Heads) -> Result<Option<Damage>, StoreError> {
+/// What comparing a log with the head kept apart shows.
+enum Apart {
+    Fits,
+    /// There is no head to compare with: the log says where it ends by itself.
+    Unreadable,
+    Differs(Damage),
+}
+
+/// Compares a log with the head kept apart.
+fn apart(loaded: &Loaded, backend: &dyn Backend, heads: &Heads) -> Result<Apart, StoreError> {
     let (branch, log) = (loaded.meta.id.clone(), loaded.head);
-    let unreadable = Damage::Head { branch: branch.clone(), count: log.count };
     let slot = match heads.get(loaded.meta.number) {
         Standing::Whole(slot) if slot.branch == branch && slot.state != SlotState::Discarded => slot.head,
-        Standing::Whole(_) | Standing::Bad | Standing::Absent => return Ok(Some(unreadable)),
+        Standing::Whole(_) | Standing::Bad | Standing::Absent => return Ok(Apart::Unreadable),
     };
     let link = if slot.count > log.count {
         Some(BadLink::Truncated { seq: Seq::new(log.count), expected: slot.count })
     } else if slot.count == log.count {
         (slot.hash != log.hash).then(|| BadLink::Head { seq: Seq::new(log.count.saturating_sub(1)) })
     } else if slot.count < loaded.meta.base.count {
-        return Ok(Some(unreadable));
+        return Ok(Apart::Unreadable);
     } else if loaded.doubtful {
         Some(BadLink::Malformed { seq: Seq::new(slot.count) })
     } else {
@@ -242,5 +264,6 @@ fn apart(loaded: &Loaded, backend: &dyn Backend, heads: &Heads) -> Result<Option
         })?;
         (!follows).then(|| BadLink::Previous { seq: Seq::new(slot.count.saturating_sub(1)) })
     };
-    Ok(link.map(|link| Damage::Record { branch, whole: crate::chain_walk::named(&link), link }))
+    let damage = link.map(|link| Damage::Record { branch, whole: crate::chain_walk::named(&link), link });
+    Ok(damage.map_or(Apart::Fits, Apart::Differs))
 }

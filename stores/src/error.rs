@@ -31,6 +31,20 @@ pub enum StoreError {
         /// What was found instead, and what to do.
         reason: String,
     },
+    /// A path that should lead to a file leads to something else.
+    #[error("{} is {what}, not a file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+        /// What it leads to, with its article.
+        what: &'static str,
+    },
+    /// A change to a store that was opened to be read.
+    #[error("the store in {} was opened to be read and takes no changes", path.display())]
+    ReadOnly {
+        /// The store's folder.
+        path: PathBuf,
+    },
     /// No branch has this name.
     #[error("there is no branch {branch} in the store")]
     UnknownBranch {
@@ -176,6 +190,19 @@ pub enum Damage {
         /// The blob.
         id: BlobId,
     },
+    /// A portable log ends before its footer.
+    #[error(
+        "{} is cut off after byte {at}: its first {records} records are whole, and `dayshift import --salvage` brings them in as an unfinished run",
+        path.display()
+    )]
+    CutOff {
+        /// The file.
+        path: PathBuf,
+        /// Where its whole frames end.
+        at: u64,
+        /// How many records are whole.
+        records: u64,
+    },
     /// A file of the store, outside any record.
     #[error("{} is damaged at byte {at}: {reason}", path.display())]
     File {
@@ -204,6 +231,33 @@ pub enum Finding {
     /// Damage that was not there when the bytes were written. The branches concerned are refused; the others go on.
     #[error("{0}")]
     Damaged(#[from] Damage),
+    /// A branch's head, kept apart from its log, was altered or gone. It was derived from the log again.
+    #[error(
+        "the head kept apart for branch {branch} was altered or gone, and was derived from its log, which has {count} records"
+    )]
+    HeadDerived {
+        /// The branch.
+        branch: BranchId,
+        /// How many records the log shows.
+        count: u64,
+    },
+    /// A branch of which records are lost.
+    #[error(
+        "branch {branch} lost records {} to {}: {whole} before and {after} after them are whole and kept (those after, and the damaged bytes, in {})",
+        lost.start, lost.end.saturating_sub(1), quarantine.display()
+    )]
+    Salvaged {
+        /// The branch.
+        branch: BranchId,
+        /// How many records from the first on are whole.
+        whole: u64,
+        /// The positions that are lost.
+        lost: std::ops::Range<u64>,
+        /// How many records after those are whole.
+        after: u64,
+        /// Where the damaged log is kept.
+        quarantine: PathBuf,
+    },
     /// The log was set aside and built anew from what verified.
     #[error("the damaged log was kept in {}: {branches} branches with {records} records were rebuilt", quarantine.display())]
     Rebuilt {

@@ -5,7 +5,8 @@
 //! lock        locked while a process has the store open
 //! blobs/      content by its hash
 //! log-N/      the log of generation N, in the kind's own form, with its file of heads
-//! log-N.quarantine/   a log that was found damaged and was rebuilt
+//! log-N.quarantine/   a log that was found damaged and was rebuilt; it can be read
+//! log-N.torn/   what was cut off of segment files as the remains of unfinished writes
 //! ```
 
 use std::fs::{self, File, TryLockError};
@@ -176,6 +177,33 @@ pub fn detect(path: &Path) -> Result<Option<Kind>, StoreError> {
         }
     }
     Ok(None)
+}
+
+/// Returns the folder of the log that counts in the store in `path`, or nothing if there is no store.
+pub(crate) fn log_in_use(path: &Path) -> Result<Option<PathBuf>, StoreError> {
+    match read_marker(path)? {
+        Some((_, generation)) => Ok(Some(path.join(format!("log-{generation}")))),
+        None => detect(path).map(|_| None),
+    }
+}
+
+/// Returns the logs of the store in `path` that are in quarantine, oldest first.
+pub(crate) fn quarantined_logs(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for entry in fs::read_dir(path).map_err(StoreError::io("list", path))? {
+        let log = entry.map_err(StoreError::io("list", path))?.path();
+        let ending = log.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
+        if log.is_dir() && ending.starts_with("quarantine") {
+            let stem = log.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            let number: u64 = stem.strip_prefix("log-").and_then(|number| number.parse().ok()).unwrap_or(0);
+            found.push((number, log));
+        }
+    }
+    found.sort();
+    Ok(found.into_iter().map(|(_, log)| log).collect())
 }
 
 fn read_marker(path: &Path) -> Result<Option<(Kind, u64)>, StoreError> {

@@ -185,11 +185,72 @@ pub(crate) fn find_frame(file: &[u8], at: usize) -> Found {
     }
 }
 
-/// Returns the next position after `from` where a whole frame begins.
-pub(crate) fn next_frame(file: &[u8], from: usize) -> Option<usize> {
-    let tail = file.get(from..)?;
-    let candidates = tail.windows(FRAME_MAGIC.len()).enumerate().filter(|(_, window)| *window == FRAME_MAGIC);
-    candidates.map(|(offset, _)| from + offset).find(|&at| matches!(find_frame(file, at), Found::Whole(_)))
+/// How often each byte of a file is held against a checksum in vain, at most: forged headers that overlap would take quadratic time.
+const TRIES_PER_BYTE: u64 = 8;
+
+/// A search for whole frames in a file that is damaged. What it may spend is bounded by the size of the file.
+#[derive(Debug)]
+pub(crate) struct Resync<'a> {
+    file: &'a [u8],
+    left: u64,
+}
+
+impl<'a> Resync<'a> {
+    pub(crate) fn new(file: &'a [u8]) -> Self {
+        Self { file, left: tries(file.len() as u64) }
+    }
+
+    /// Looks at position `at`, as [`find_frame`] does.
+    pub(crate) fn find_frame(&mut self, at: usize) -> Found {
+        let header = self.file.get(at..).and_then(|rest| rest.get(..FRAME_HEADER_BYTES));
+        let claimed = header.and_then(|header| claimed_bytes(header, at as u64));
+        match claimed {
+            Some(claimed) if claimed <= self.file.len() - at => {
+                let found = if claimed as u64 > self.left { Found::Bad(None) } else { find_frame(self.file, at) };
+                if !matches!(found, Found::Whole(_)) {
+                    self.left = self.left.saturating_sub(claimed as u64);
+                }
+                found
+            }
+            // No checksum is needed to see that.
+            Some(_) | None => find_frame(self.file, at),
+        }
+    }
+
+    /// Returns the next position from `from` on where a whole frame begins.
+    pub(crate) fn next_frame(&mut self, from: usize) -> Option<usize> {
+        let mut at = from;
+        loop {
+            let step = self.file.get(at..)?.windows(FRAME_MAGIC.len()).position(|window| window == FRAME_MAGIC)?;
+            at += step;
+            if matches!(self.find_frame(at), Found::Whole(_)) {
+                return Some(at);
+            }
+            at += 1;
+        }
+    }
+}
+
+/// Returns how many bytes a search in a file of `length` bytes may hold against checksums in vain.
+pub(crate) fn tries(length: u64) -> u64 {
+    length.saturating_mul(TRIES_PER_BYTE).saturating_add(1 << 16)
+}
+
+/// Returns how many bytes the frame claims that a header at `at` begins, header included, if it is a header.
+pub(crate) fn claimed_bytes(header: &[u8], at: u64) -> Option<usize> {
+    let is_header = header.get(..8)? == FRAME_MAGIC && header.get(16..24)? == at.to_le_bytes();
+    let length = u32::from_le_bytes(header.get(8..12)?.try_into().ok()?) as usize;
+    is_header.then_some(FRAME_HEADER_BYTES + length)
+}
+
+/// Returns the run that a payload begins with and that is cut off: what is there of its records.
+pub(crate) fn cut_run(payload: &[u8]) -> Option<Run<'_>> {
+    let mut rest = Cursor { bytes: payload, at: 0 };
+    if rest.take(1)?[0] != 2 {
+        return None;
+    }
+    let (number, first, count, _bytes) = (rest.eight()?, rest.eight()?, rest.four()?, rest.four()?);
+    Some(Run { number, first, count, at: rest.at, records: &payload[rest.at..] })
 }
 
 /// Reads the entries of a payload. Ends after the first that cannot be read, which is told by an error.
@@ -213,7 +274,7 @@ pub(crate) struct BadEntry {
     pub(crate) at: usize,
 }
 
-fn checksum(frame: &[u8]) -> u32 {
+pub(crate) fn checksum(frame: &[u8]) -> u32 {
     let check = crc32c::crc32c(&frame[8..12]);
     crc32c::crc32c_append(check, &frame[16..])
 }
@@ -308,6 +369,6 @@ mod tests {
         outer.run(1, 0, [inner.as_slice()].into_iter());
         let mut file = outer.finish(0);
         file[0] ^= 1;
-        assert_eq!(next_frame(&file, 1), None);
+        assert_eq!(Resync::new(&file).next_frame(1), None);
     }
 }

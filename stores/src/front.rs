@@ -90,6 +90,18 @@ impl Front {
         Ok(Self { shared, blobs, findings, committer: Some(committer), _folder: Some(folder) })
     }
 
+    /// Opens what is only read: no thread, and nothing is written.
+    pub(crate) fn reading(
+        backend: Box<dyn Backend>,
+        catalog: Catalog,
+        findings: Vec<Finding>,
+        blobs: BlobFiles,
+        path: PathBuf,
+    ) -> Self {
+        let shared = Arc::new(Shared::new(backend, None, catalog, path));
+        Self { shared, blobs: BlobRoom::Files(blobs), findings, committer: None, _folder: None }
+    }
+
     fn shut(&mut self) {
         self.shared.lock().closing = true;
         self.shared.work.notify_all();

@@ -38,6 +38,14 @@ pub(crate) struct Slot {
     pub(crate) head: Head,
 }
 
+impl Slot {
+    /// Returns the slot of a branch that was discarded and whose name is not known any more.
+    pub(crate) fn discarded() -> Self {
+        let branch = BranchId::new("discarded").expect("a name of allowed characters");
+        Self { state: SlotState::Discarded, branch, head: Head::default() }
+    }
+}
+
 /// What stands at a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
@@ -53,7 +61,8 @@ pub(crate) enum Standing {
 #[derive(Debug)]
 pub(crate) struct Heads {
     path: PathBuf,
-    file: File,
+    /// Nothing where the file is only read.
+    file: Option<File>,
     slots: Vec<u8>,
     changed: Vec<u64>,
 }
@@ -70,7 +79,15 @@ impl Heads {
             crate::folder::sync_dir(log)?;
         }
         let slots = std::fs::read(&path).map_err(StoreError::io("read", &path))?;
-        Ok(Self { path, file, slots, changed: Vec::new() })
+        Ok(Self { path, file: Some(file), slots, changed: Vec::new() })
+    }
+
+    /// Reads the file of heads in the folder of a log, and touches nothing. One that is missing or cannot be read is an empty one: heads can be
+    /// derived.
+    pub(crate) fn read(log: &Path) -> Self {
+        let path = log.join("heads");
+        let slots = std::fs::read(&path).unwrap_or_default();
+        Self { path, file: None, slots, changed: Vec::new() }
     }
 
     /// Returns how many numbers were given, also for slots that are damaged.
@@ -89,8 +106,9 @@ impl Heads {
 
     /// Returns what the file says about `number` now.
     pub(crate) fn reread(&self, number: u64) -> Standing {
+        let Some(file) = &self.file else { return self.get(number) };
         let mut bytes = [0; SLOT_BYTES];
-        match self.file.read_exact_at(&mut bytes, number * SLOT_BYTES as u64) {
+        match file.read_exact_at(&mut bytes, number * SLOT_BYTES as u64) {
             Ok(()) => parse(&bytes).map_or(Standing::Bad, Standing::Whole),
             Err(_) => Standing::Absent,
         }
@@ -110,7 +128,7 @@ impl Heads {
     pub(crate) fn write(&mut self) -> Result<(), StoreError> {
         self.changed.sort_unstable();
         self.changed.dedup();
-        let (file, slots) = (&self.file, &self.slots);
+        let (Some(file), slots) = (&self.file, &self.slots) else { return Ok(()) };
         for span in self.changed.chunk_by(|&a, &b| (b - a) as usize * SLOT_BYTES <= GAP_BYTES_MAX) {
             let [from, until] = [span[0] as usize * SLOT_BYTES, (span[span.len() - 1] as usize + 1) * SLOT_BYTES];
             file.write_all_at(&slots[from..until], from as u64).map_err(StoreError::io("write", &self.path))?;
@@ -121,7 +139,7 @@ impl Heads {
 
     /// Waits until what was written is durable.
     pub(crate) fn sync(&self) -> Result<(), StoreError> {
-        self.file.sync_data().map_err(StoreError::io("sync", &self.path))
+        self.file.as_ref().map_or(Ok(()), File::sync_data).map_err(StoreError::io("sync", &self.path))
     }
 }
 

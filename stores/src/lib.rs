@@ -21,21 +21,28 @@ mod fronted;
 mod heads;
 mod memory_store;
 mod open;
+mod open_file;
 mod portable;
+mod reading;
 mod rebuild;
+mod salvage;
 #[cfg(any(test, feature = "testing"))]
 pub mod sample;
+mod seal;
 mod segment;
 mod segment_store;
 mod sled_store;
 mod store;
+mod value;
 
 pub use branch::{BRANCH_ID_BYTES_MAX, BranchId, BranchInfo, NOTE_BYTES_MAX, NewBranch, Parent};
 pub use error::{Damage, Finding, StoreError};
 pub use folder::{Kind, detect};
 pub use memory_store::MemoryStore;
 pub use open::{compact, open};
+pub use open_file::{open_file, read_file};
 pub use portable::{PortableLog, export, import};
+pub use reading::{Quarantined, ReadingStore, open_reading, quarantine, read_after};
 pub use segment_store::SegmentStore;
 pub use sled_store::SledStore;
 pub use store::{APPEND_BYTES_MAX, Append, BLOB_BYTES_MAX, Store, Ticket};

@@ -41,6 +41,8 @@ pub fn compact(path: impl AsRef<Path>) -> Result<(), StoreError> {
         Kind::Sled => sled_store::open_log,
         Kind::Segment => segment_store::open_log,
     };
+    // First what opening does for a log that was not closed, or is damaged.
+    drop(open(path, Some(kind))?);
     let mut folder = Folder::open(path, kind)?;
     let log = folder.log();
     {

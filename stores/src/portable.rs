@@ -1,23 +1,30 @@
 //! The portable log file, `*.dayshift`: one branch with everything that it shares, its blobs, and a footer that says where it ends. The same frames
-//! as in segment files. Reading one needs no store; a file whose bytes were altered anywhere is refused, and the record at fault named.
+//! as in segment files. Reading one needs no store; a file whose bytes were altered anywhere is refused, and the record at fault named. What is whole of one that is
+//! cut off or altered can be had by asking for it.
 //!
 //! Frames, in order: the header; runs of records from position 0 on; one frame for each blob, by name; the footer.
+
+mod source;
+mod survey;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use dayshift_engine::{BadLink, BlobId, Head, RecordHash, Seq};
+use dayshift_engine::{BlobId, Head};
 use serde::{Deserialize, Serialize};
 
 use crate::branch::{BranchId, NewBranch};
 use crate::chain_walk::{ChainWalk, named};
 use crate::error::{Damage, StoreError};
 use crate::folder::sync_dir;
-use crate::frame::{Entry, FRAME_HEADER_BYTES, Found, FrameWriter, entries, find_frame, next_frame};
+use crate::frame::FrameWriter;
+use crate::open_file::open_file;
+use crate::portable::source::{Source, Window};
+use crate::portable::survey::Survey;
 use crate::store::{Append, Store};
 
 /// How many bytes of records share a frame, and an append while importing.
@@ -146,16 +153,16 @@ impl Writer<'_> {
     }
 }
 
-/// A portable log in memory, whose bytes were all checked: frames, chain, and blobs.
+/// A portable log whose bytes were all checked: frames, chain, and blobs. Records and blobs stay in the file until they are asked for.
 #[derive(Debug)]
 pub struct PortableLog {
-    bytes: Vec<u8>,
+    source: Source,
     branch: BranchId,
     note: Vec<u8>,
     head: Head,
     /// Where each record is.
-    records: Vec<(usize, usize)>,
-    blobs: BTreeMap<BlobId, (usize, usize)>,
+    records: Vec<(u64, u32)>,
+    blobs: BTreeMap<BlobId, (u64, u32)>,
 }
 
 impl PortableLog {
@@ -164,11 +171,11 @@ impl PortableLog {
     /// # Errors
     ///
     /// [`StoreError::Damaged`] names the record, the blob, or the place in the file; [`StoreError::NotAStore`] when it is no portable log;
-    /// [`StoreError::Io`].
+    /// [`StoreError::NotAFile`]; [`StoreError::Io`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(StoreError::io("read", path))?;
-        Self::parse(path, bytes)
+        let (file, length) = open_file(path)?;
+        Self::checked(path, Source::file(path, file, length))
     }
 
     /// Checks the bytes of a file, which is called `path` in errors.
@@ -177,10 +184,62 @@ impl PortableLog {
     ///
     /// As [`PortableLog::open`].
     pub fn parse(path: impl AsRef<Path>, bytes: Vec<u8>) -> Result<Self, StoreError> {
-        let survey = Survey::of(path.as_ref(), &bytes)?;
-        let Checked { header, records, blobs, footer } = survey.checked(&bytes)?;
-        let (branch, note) = (header.branch, header.note);
-        Ok(Self { branch, note, head: footer.head, records, blobs, bytes })
+        Self::checked(path.as_ref(), Source::memory(path.as_ref(), bytes))
+    }
+
+    /// Reads as much of a file as is whole: the records up to the first that is cut off or altered, and the blobs whose content is theirs.
+    /// Returns what is wrong with the rest, if anything is.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Damaged`] when not even the header is whole; [`StoreError::NotAStore`]; [`StoreError::NotAFile`]; [`StoreError::Io`].
+    pub fn salvage(path: impl AsRef<Path>) -> Result<(Self, Option<Damage>), StoreError> {
+        let path = path.as_ref();
+        let (file, length) = open_file(path)?;
+        let source = Source::file(path, file, length);
+        let mut survey = Survey::of(path, &source)?;
+        let fault = match survey.check(&source) {
+            Ok(()) => None,
+            Err(StoreError::Damaged(damage)) => Some(damage),
+            Err(other) => return Err(other),
+        };
+        let Some(header) = survey.header.take() else {
+            let reason = "its header is altered, so not even its name is known".to_owned();
+            return Err(Damage::File { path: path.to_owned(), at: 0, reason }.into());
+        };
+        let mut head = Head::default();
+        let mut window = Window::default();
+        for &(at, bytes) in &survey.records {
+            match head.follow(window.get(&source, at, bytes as usize)?) {
+                Ok(next) => head = next,
+                Err(_) => break,
+            }
+        }
+        if let Some(Damage::Record { whole, .. }) = &fault
+            && *whole < head.count
+        {
+            // The last record before the fault continues the chain and is altered all the same: nothing vouches for it.
+            let hash = survey.hash_of_record(&source, *whole)?;
+            head = Head { count: *whole, hash };
+        }
+        survey.records.truncate(usize::try_from(head.count).unwrap_or(usize::MAX));
+        let mut blobs = BTreeMap::new();
+        for (&id, &(at, bytes)) in &survey.blobs {
+            if BlobId::of(window.get(&source, at, bytes as usize)?) == id {
+                blobs.insert(id, (at, bytes));
+            }
+        }
+        let Header { branch, note, .. } = header;
+        Ok((Self { branch, note, head, records: survey.records, blobs, source }, fault))
+    }
+
+    fn checked(path: &Path, source: Source) -> Result<Self, StoreError> {
+        let mut survey = Survey::of(path, &source)?;
+        survey.check(&source)?;
+        let missing = || Damage::File { path: path.to_owned(), at: 0, reason: "it has no header".to_owned() };
+        let Header { branch, note, .. } = survey.header.ok_or_else(missing)?;
+        let head = survey.footer.map(|footer| footer.head).unwrap_or_default();
+        Ok(Self { branch, note, head, records: survey.records, blobs: survey.blobs, source })
     }
 
     /// Returns the name of the branch that was exported.
@@ -202,8 +261,9 @@ impl PortableLog {
     }
 
     /// Returns the records from position 0 on.
-    pub fn records(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        self.records.iter().map(|&(from, until)| &self.bytes[from..until])
+    pub fn records(&self) -> impl ExactSizeIterator<Item = Result<Arc<[u8]>, StoreError>> {
+        let mut window = Window::default();
+        self.records.iter().map(move |&(at, bytes)| Ok(Arc::from(window.get(&self.source, at, bytes as usize)?)))
     }
 
     /// Returns the names of the blobs in the file.
@@ -212,29 +272,38 @@ impl PortableLog {
     }
 
     /// Returns the content of a blob, or nothing if the file does not hold it.
-    #[must_use]
-    pub fn blob(&self, id: BlobId) -> Option<&[u8]> {
-        self.blobs.get(&id).map(|&(from, until)| &self.bytes[from..until])
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Io`].
+    pub fn blob(&self, id: BlobId) -> Result<Option<Arc<[u8]>>, StoreError> {
+        let Some(&(at, bytes)) = self.blobs.get(&id) else { return Ok(None) };
+        let mut content = Vec::new();
+        self.source.read(at, bytes as usize, &mut content)?;
+        Ok(Some(content.into()))
     }
 }
 
-/// Brings a portable log into a store as a branch of its own, with its note and blobs.
+/// Brings a portable log into a store as a branch of its own, with its blobs and `note`.
 ///
 /// # Errors
 ///
 /// As [`Store::create`], [`Store::put_blob`] and [`Store::append`].
-pub fn import(store: &dyn Store, log: &PortableLog, branch: &BranchId) -> Result<Head, StoreError> {
-    for content in log.blob_ids().filter_map(|id| log.blob(id)) {
-        store.put_blob(&Arc::from(content))?;
+pub fn import(store: &dyn Store, log: &PortableLog, branch: &BranchId, note: &[u8]) -> Result<Head, StoreError> {
+    for id in log.blob_ids() {
+        if let Some(content) = log.blob(id)? {
+            store.put_blob(&content)?;
+        }
     }
-    store.create(NewBranch { id: branch.clone(), parent: None, note: log.note.clone() })?;
+    store.create(NewBranch { id: branch.clone(), parent: None, note: note.to_vec() })?;
     let mut after = Head::default();
     let mut records: Vec<Arc<[u8]>> = Vec::new();
     let (mut bytes, mut last) = (0, None);
     let count = log.records().len();
     for (at, record) in log.records().enumerate() {
-        records.push(record.into());
+        let record = record?;
         bytes += record.len();
+        records.push(record);
         if bytes >= RUN_BYTES || at + 1 == count {
             let append =
                 Append { branch: branch.clone(), after, records: std::mem::take(&mut records), blobs: Vec::new() };
@@ -244,138 +313,4 @@ pub fn import(store: &dyn Store, log: &PortableLog, branch: &BranchId) -> Result
         }
     }
     last.map_or(Ok(after), |ticket| ticket.wait())
-}
-
-/// What can be made out of a file, altered or not.
-struct Survey<'p> {
-    path: &'p Path,
-    header: Option<Header>,
-    records: Vec<(usize, usize)>,
-    blobs: BTreeMap<BlobId, (usize, usize)>,
-    footer: Option<Footer>,
-    /// The first thing that is wrong with the file, and not with a record's bytes.
-    fault: Option<Damage>,
-}
-
-/// A survey that found nothing wrong.
-struct Checked {
-    header: Header,
-    records: Vec<(usize, usize)>,
-    blobs: BTreeMap<BlobId, (usize, usize)>,
-    footer: Footer,
-}
-
-impl<'p> Survey<'p> {
-    fn of(path: &'p Path, bytes: &[u8]) -> Result<Self, StoreError> {
-        let mut survey =
-            Self { path, header: None, records: Vec::new(), blobs: BTreeMap::new(), footer: None, fault: None };
-        let mut at = 0;
-        while at < bytes.len() {
-            let (next, whole) = match find_frame(bytes, at) {
-                Found::Whole(length) => (at + length, true),
-                Found::Bad(_) | Found::Blank => (next_frame(bytes, at + 1).unwrap_or(bytes.len()), false),
-            };
-            if !whole && next == bytes.len() && survey.header.is_none() {
-                let reason = "it holds no frame of a portable log: export the run again".to_owned();
-                return Err(StoreError::NotAStore { path: path.to_owned(), reason });
-            }
-            survey.frame(at, bytes, next, whole);
-            at = next;
-        }
-        Ok(survey)
-    }
-
-    fn frame(&mut self, at: usize, bytes: &[u8], next: usize, whole: bool) {
-        let payload_at = (at + FRAME_HEADER_BYTES).min(next);
-        let expected = self.records.len() as u64;
-        let mut about = if at == 0 {
-            self.at(0, "the header is altered")
-        } else if self.blobs.is_empty() && self.footer.is_none() && next < bytes.len() {
-            self.record(BadLink::Malformed { seq: Seq::new(expected) })
-        } else {
-            self.at(at, "the part from here on is altered: it holds a blob or the footer")
-        };
-        let mut orderly = true;
-        for entry in entries(&bytes[payload_at..next]) {
-            let ended = self.footer.is_some();
-            match entry {
-                Ok(Entry::File(described)) if at == 0 => self.header = rmp_serde::from_slice(described).ok(),
-                Ok(Entry::Run(run)) if self.blobs.is_empty() && !ended => {
-                    orderly &= run.number == 0 && run.first == expected;
-                    about = self.record(BadLink::Malformed { seq: Seq::new(expected) });
-                    let mut from = payload_at + run.at;
-                    let mut count = 0;
-                    for record in run.records() {
-                        self.records.push((from + 4, from + 4 + record.len()));
-                        from += 4 + record.len();
-                        count += 1;
-                    }
-                    orderly &= count == run.count && from == payload_at + run.at + run.records.len();
-                }
-                Ok(Entry::Blob { id, content }) if !ended => {
-                    about = Damage::Blob { id };
-                    let until = next.min(payload_at + 1 + 32 + 4 + content.len());
-                    orderly &= self.blobs.insert(id, (until - content.len(), until)).is_none();
-                }
-                Ok(Entry::Footer(described)) if !ended => {
-                    about = self.at(at, "the footer is altered");
-                    self.footer = rmp_serde::from_slice(described).ok();
-                    orderly &= next == bytes.len();
-                }
-                Ok(_) | Err(_) => orderly = false,
-            }
-        }
-        if !whole || !orderly {
-            self.fault.get_or_insert(about);
-        }
-    }
-
-    /// Decides: a record at fault is named before anything around it.
-    fn checked(self, bytes: &[u8]) -> Result<Checked, StoreError> {
-        let footer_head = self.footer.as_ref().map(|footer| footer.head);
-        let last = self.records.last().map(|&(from, until)| RecordHash::of(&bytes[from..until]));
-        let implied = Head { count: self.records.len() as u64, hash: last.unwrap_or_default() };
-        // An altered footer cannot say where the log ends; the records then speak for themselves.
-        let altered = self.fault.is_some();
-        let end = footer_head.filter(|head| !altered || head.count == implied.count).unwrap_or(implied);
-        let mut walk = ChainWalk::new(Head::default(), end);
-        let walked = self.records.iter().try_for_each(|&(from, until)| walk.step(&bytes[from..until]));
-        let footer_at_fault = matches!(&self.fault, Some(Damage::File { at, .. }) if *at > 0);
-        match walked.and_then(|()| walk.finish()) {
-            Err(BadLink::Head { .. }) if footer_at_fault => {}
-            Err(link) => return Err(self.record(link).into()),
-            Ok(_) => {}
-        }
-        for (&id, &(from, until)) in &self.blobs {
-            if BlobId::of(&bytes[from..until]) != id {
-                return Err(Damage::Blob { id }.into());
-            }
-        }
-        if let Some(fault) = self.fault {
-            return Err(fault.into());
-        }
-        let Self { path, header, records, blobs, footer, .. } = self;
-        let missing =
-            |what: &str| Damage::File { path: path.to_owned(), at: bytes.len() as u64, reason: what.to_owned() };
-        let header = header.ok_or_else(|| missing("it has no header that this version reads"))?;
-        let footer = footer.ok_or_else(|| missing("the footer is missing: the file was cut off"))?;
-        if header.format != FORMAT {
-            let reason = format!("its format is \"{}\": use the version that wrote it", header.format);
-            return Err(StoreError::NotAStore { path: path.to_owned(), reason });
-        }
-        if footer.blobs != blobs.len() as u64 {
-            return Err(missing("blobs are missing from it").into());
-        }
-        Ok(Checked { header, records, blobs, footer })
-    }
-
-    fn record(&self, link: BadLink) -> Damage {
-        let unnamed = || BranchId::new("unnamed").expect("a name of allowed characters");
-        let branch = self.header.as_ref().map_or_else(unnamed, |header| header.branch.clone());
-        Damage::Record { branch, whole: named(&link), link }
-    }
-
-    fn at(&self, at: usize, reason: &str) -> Damage {
-        Damage::File { path: PathBuf::from(self.path), at: at as u64, reason: reason.to_owned() }
-    }
 }

@@ -8,15 +8,17 @@ use std::sync::{Mutex, PoisonError, RwLock};
 
 use crate::backend::{Backend, Change, Contents, Extent};
 use crate::catalog::{Squared, reconcile};
-use crate::error::StoreError;
+use crate::error::{Finding, StoreError};
 use crate::folder::{Folder, Kind};
 use crate::frame::{FRAME_HEADER_BYTES, FrameWriter};
 use crate::front::Front;
 use crate::fronted::Fronted;
 use crate::heads::Heads;
+use crate::salvage::rebuild::{Original, rebuild};
+use crate::salvage::scan;
 use crate::segment::index::{Index, Place};
 use crate::segment::reader::read;
-use crate::segment::scan::scan;
+use crate::segment::scan::scan as scan_segments;
 use crate::segment::tail::Tail;
 
 /// A store of append-only files.
@@ -29,12 +31,24 @@ impl SegmentStore {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Locked`], [`StoreError::NotAStore`], [`StoreError::Io`]. Damage is no error here: see [`crate::Store::findings`].
+    /// [`StoreError::Locked`], [`StoreError::NotAStore`], [`StoreError::Io`]. Damage is no error here: the log is kept aside and built anew from
+    /// what verifies, the branches that lost records stay marked, and [`crate::Store::findings`] tells.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let folder = Folder::open(path.as_ref(), Kind::Segment)?;
+        let mut folder = Folder::open(path.as_ref(), Kind::Segment)?;
         let log = folder.log();
         let (segment, mut heads, contents) = open_log(&log)?;
-        let Squared { catalog, findings, .. } = reconcile(contents, &*segment, &mut heads, &log)?;
+        let is_damaged = contents.findings.iter().any(|finding| matches!(finding, Finding::Damaged(_)));
+        let apart = Heads::read(&log);
+        let squared = reconcile(contents, &*segment, &mut heads, &log)?;
+        let (segment, heads, squared) = if is_damaged || squared.newly_damaged {
+            drop((segment, heads));
+            let found = scan::in_segments(&log)?;
+            let saved = found.recover(&apart);
+            rebuild(&mut folder, open_log, &found, &saved, Original::Quarantined)?
+        } else {
+            (segment, heads, squared)
+        };
+        let Squared { catalog, findings, .. } = squared;
         Ok(Self { front: Front::on_disk(folder, segment, heads, catalog, findings)? })
     }
 }
@@ -42,7 +56,7 @@ impl SegmentStore {
 /// Opens the log in a folder.
 pub(crate) fn open_log(log: &Path) -> Result<(Box<dyn Backend>, Heads, Contents), StoreError> {
     let heads = Heads::open(log)?;
-    let scanned = scan(log, &heads)?;
+    let scanned = scan_segments(log, &heads)?;
     let tail = Tail::new(log, scanned.last)?;
     let segment = Segment { index: RwLock::new(scanned.index), tail: Mutex::new(tail) };
     Ok((Box::new(segment), heads, scanned.contents))

@@ -36,8 +36,8 @@ const THREADS: u64 = 4;
 const DISK_BYTES: u64 = 2 << 30;
 const SMALL_DISK_BYTES: u64 = 32 << 20;
 
-/// What is removed from a full disk before it is looked at (8 MiB).
-const BALLAST_BYTES: usize = 8 << 20;
+/// What is removed from a full disk before it is looked at (18 MiB): a log that was not closed is copied first.
+const BALLAST_BYTES: usize = 18 << 20;
 
 /// After how many appends a thread goes on in a new branch.
 const APPENDS_PER_BRANCH: u64 = 40;

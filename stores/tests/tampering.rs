@@ -69,10 +69,10 @@ fn a_portable_log_brings_everything_along() {
     let exported = exported();
     let log = PortableLog::open(exported.path()).expect("it opens");
     assert_eq!((log.branch(), log.note(), log.head()), (&id("run"), b"note".as_slice(), exported.head));
-    assert_eq!(log.records().map(<[u8]>::to_vec).collect::<Vec<_>>(), exported.records);
-    assert_eq!(log.blob(exported.blob), Some(b"a blob of some bytes".as_slice()));
+    assert_eq!(log.records().map(|record| record.expect("read").to_vec()).collect::<Vec<_>>(), exported.records);
+    assert_eq!(log.blob(exported.blob).expect("read").as_deref(), Some(b"a blob of some bytes".as_slice()));
     let store = MemoryStore::new();
-    assert_eq!(import(&store, &log, &id("again")).expect("imported"), exported.head);
+    assert_eq!(import(&store, &log, &id("again"), log.note()).expect("imported"), exported.head);
     assert_eq!(all(&store, "again", 0), exported.records);
     assert!(store.blob(exported.blob).expect("read").is_some());
     assert_eq!(store.verify(&id("again"), &mut |_| ()).expect("verified"), exported.head);

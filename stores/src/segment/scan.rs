@@ -13,7 +13,8 @@ use dayshift_engine::{BadLink, Head, RecordHash, Seq};
 use crate::backend::{BranchMeta, Contents, Extent, Loaded};
 use crate::chain_walk::ChainWalk;
 use crate::error::{Damage, Finding, StoreError};
-use crate::frame::{Entry, FRAME_HEADER_BYTES, Found, Run, entries, find_frame, next_frame};
+use crate::folder::replace_file;
+use crate::frame::{Entry, FRAME_HEADER_BYTES, Found, Resync, Run, entries};
 use crate::heads::{Heads, Slot, SlotState, Standing};
 use crate::segment::index::{Index, Place};
 use crate::segment::reader::read;
@@ -51,22 +52,35 @@ pub(crate) fn scan(log: &Path, heads: &Heads) -> Result<Scanned, StoreError> {
         let file = File::options().read(true).write(true).open(&path).map_err(StoreError::io("open", &path))?;
         let later = numbers[position + 1..].iter().any(|&later| has_frames(&log.join(file_name(later))));
         let end = scan.file(number, &path, &bytes, later);
-        if end < bytes.len() && !later {
+        // What is damaged is built anew elsewhere, and stays as it is.
+        let is_damaged = scan.findings.iter().any(|finding| matches!(finding, Finding::Damaged(_)));
+        if end < bytes.len() && !later && !is_damaged {
+            keep_torn_tail(log, number, end, &bytes[end..])?;
             file.set_len(end as u64).and_then(|()| file.sync_all()).map_err(StoreError::io("shorten", &path))?;
         }
         scan.index.keep_file(number, &Arc::new(file));
         last = Some(LastFile { number, path, end: end as u64 });
-        if !later {
+        if !later && !is_damaged {
             // Files that were filled ahead and not used.
             for &unused in &numbers[position + 1..] {
                 let path = log.join(file_name(unused));
                 fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
             }
+        }
+        if !later {
             break;
         }
     }
     let (index, contents) = scan.finish()?;
     Ok(Scanned { index, contents, last })
+}
+
+/// Keeps the remains of an unfinished write beside the log before they are cut off.
+fn keep_torn_tail(log: &Path, number: u64, at: usize, tail: &[u8]) -> Result<(), StoreError> {
+    let Some(last) = tail.iter().rposition(|&byte| byte != 0) else { return Ok(()) };
+    let folder = log.with_extension("torn");
+    fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
+    replace_file(&folder.join(format!("{}-{at}", file_name(number))), &tail[..=last])
 }
 
 fn file_numbers(log: &Path) -> Result<Vec<u64>, StoreError> {
@@ -126,8 +140,9 @@ impl Scan<'_> {
     /// Reads one file and returns where its frames end.
     fn file(&mut self, number: u64, path: &Path, bytes: &[u8], later: bool) -> usize {
         let mut at = 0;
+        let mut resync = Resync::new(bytes);
         loop {
-            let found = find_frame(bytes, at);
+            let found = resync.find_frame(at);
             if let Found::Whole(length) = found {
                 self.frame(number, at, &bytes[at + FRAME_HEADER_BYTES..at + length], path, true);
                 at += length;
@@ -141,7 +156,7 @@ impl Scan<'_> {
                 Found::Bad(Some(length)) => at + length,
                 Found::Bad(None) | Found::Whole(_) | Found::Blank => at,
             };
-            let next = match next_frame(bytes, at + 1) {
+            let next = match resync.next_frame(at + 1) {
                 Some(next) => next,
                 None if later || self.is_cut_short() => used.max(claimed),
                 None => {
