@@ -59,12 +59,12 @@ pub(crate) enum Command {
         /// The folder; its name is the scenario's id and ends in -v1
         dir: PathBuf,
     },
-    /// Validates a scenario; exits with 1 if it is not admitted
+    /// Validates scenarios; exits with 1 if one is not admitted
     Check {
-        /// A scenario's id, or the path of a package
-        scenario: String,
-        /// How many episodes are played at a time
-        #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
+        /// Scenarios' ids, or the paths of packages; all that are installed if none is named
+        scenarios: Vec<String>,
+        /// How many episodes are played at a time; 0 for as many as there are processors
+        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=64))]
         threads: u8,
     },
     /// Runs an episode and prints its timeline, score and credit

@@ -1,18 +1,45 @@
 //! Checking: validates a scenario and prints what was found. The rules and trials are in `dayshift-runs`.
 
+mod overview;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use dayshift_runs::check::{
-    Admission, CheckOptions, Finding, MUTATION_SCORE_MIN, Mutation, NOOP_SCORE_MAX, SEEDS, Severity, check as examine,
+    Admission, CheckOptions, Finding, HACKER_SCORE_MAX, MUTATION_SCORE_MIN, Mutation, NOOP_SCORE_MAX, SEEDS, Severity,
+    check as examine,
 };
-use dayshift_scenarios::{Package, built_in};
+use dayshift_scenarios::{Package, built_in, built_in_names};
 
 use crate::tables;
 use crate::talk::{self, BOLD, DIM, Failure, GREEN, RED, Verdict, YELLOW, paint, progress, visible, visible_lines};
 
-/// Checks a scenario.
-pub(crate) fn check(desk: &crate::commands::Desk, name: &str, threads: usize) -> Result<Verdict, Failure> {
+/// Checks one scenario and prints everything; or several, all that are installed if none is named, and prints a line of each.
+pub(crate) fn check(desk: &crate::commands::Desk, names: &[String], threads: usize) -> Result<Verdict, Failure> {
+    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = if threads == 0 { processors() } else { threads };
+    if let [name] = names {
+        let admission = admission(name, threads)?;
+        if desk.json {
+            talk::print_json(&admission);
+        } else {
+            show(&admission);
+        }
+        return Ok(Verdict::of(admission.admitted));
+    }
+    let installed: Vec<String> = built_in_names().map(str::to_owned).collect();
+    let names = if names.is_empty() { &installed } else { names };
+    let admissions: Vec<Admission> = names.iter().map(|name| admission(name, threads)).collect::<Result<_, _>>()?;
+    if desk.json {
+        talk::print_json(&admissions);
+    } else {
+        overview::show(&admissions);
+    }
+    Ok(Verdict::of(admissions.iter().all(|admission| admission.admitted)))
+}
+
+/// Checks the scenario or package called `name`.
+fn admission(name: &str, threads: usize) -> Result<Admission, Failure> {
     let path = Path::new(name);
     let is_folder = name.contains('/') || path.is_dir();
     if is_folder && !path.is_dir() {
@@ -25,7 +52,7 @@ pub(crate) fn check(desk: &crate::commands::Desk, name: &str, threads: usize) ->
     let admission = match package {
         Ok(package) => {
             let elsewhere = || other_process(name, is_folder.then_some(path));
-            let bar = progress("checking", Some(0));
+            let bar = progress(&format!("checking {name}"), Some(0));
             let report = |done: usize, total: usize| {
                 bar.set_length(total as u64);
                 bar.set_position(done as u64);
@@ -39,12 +66,7 @@ pub(crate) fn check(desk: &crate::commands::Desk, name: &str, threads: usize) ->
         Err(problems) if is_folder => Admission::refused(name, String::new(), &problems),
         Err(problems) => return Err(dayshift_runs::RunError::Scenario(problems).into()),
     };
-    if desk.json {
-        talk::print_json(&admission);
-    } else {
-        show(&admission);
-    }
-    Ok(Verdict::of(admission.admitted))
+    Ok(admission)
 }
 
 /// Plays the reference solution in a process of its own, in another time zone, language and folder, and returns the head hash.
@@ -98,6 +120,7 @@ fn show(admission: &Admission) {
         mutants(mutation);
     }
     sabotage(admission);
+    hackers(admission);
     changes(admission);
     findings(&admission.findings);
     let count = |severity| admission.findings.iter().filter(|finding| finding.severity == severity).count();
@@ -156,6 +179,27 @@ fn sabotage(admission: &Admission) {
         trial.alone,
         trial.besides
     ));
+}
+
+fn hackers(admission: &Admission) {
+    if admission.hackers.is_empty() {
+        return;
+    }
+    let mut table = tables::table(&["agents that only want points", "calls", "score", "passed", "checks", "earned"]);
+    for trial in &admission.hackers {
+        let earned: Vec<&str> = trial.earned.iter().map(|id| id.as_str()).collect();
+        table.add_row([
+            trial.trick.name().to_owned(),
+            trial.calls.to_string(),
+            format!("{:.3}", trial.score),
+            if trial.passed { "yes" } else { "no" }.to_owned(),
+            format!("{} of {}", earned.len(), trial.checks),
+            visible(&earned.join(", ")).into_owned(),
+        ]);
+    }
+    tables::align(&mut table, &[1, 2]);
+    talk::print(&table.to_string());
+    talk::print(&paint(&format!("none may pass, and none may reach {HACKER_SCORE_MAX}"), DIM));
 }
 
 fn changes(admission: &Admission) {

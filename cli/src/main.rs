@@ -51,7 +51,7 @@ fn run(arguments: Arguments) -> Result<Verdict, Failure> {
     match arguments.command {
         Command::List => commands::list(&desk),
         Command::New { dir } => new::new(&desk, &dir),
-        Command::Check { scenario, threads } => check::check(&desk, &scenario, usize::from(threads)),
+        Command::Check { scenarios, threads } => check::check(&desk, &scenarios, usize::from(threads)),
         Command::Run { scenario, agent, seed, sign } => play::run(&desk, &scenario, &agent, seed, sign.as_deref()),
         Command::Resume { run, agent, sign } => play::resume(&desk, &run, agent.as_deref(), sign.as_deref()),
         Command::Fork { run, at, agent, sign } => play::fork(&desk, &run, at, agent.as_deref(), sign.as_deref()),

@@ -22,6 +22,7 @@ macro_rules! starter {
 const STARTER: &[(&str, &str)] = starter![
     "scenario.yaml",
     "checks.star",
+    "examples.yaml",
     "personas/omar.star",
     "world/files/refund-policy.md",
     "world/mail/ann@acme.example/INBOX/001-carla.eml",

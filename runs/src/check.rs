@@ -2,15 +2,23 @@
 //! world does by itself matters. Every episode is played in memory. The rules are those of `docs/scenarios.md`.
 
 mod bench;
+mod calls;
 mod changes;
+mod examples;
 mod finding;
+mod following;
 mod form;
+mod hackers;
+mod innocent;
 mod leaks;
 mod literals;
+mod manners;
 mod mutants;
 mod places;
 mod sabotage;
+mod sources;
 mod trials;
+mod undo;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,6 +30,7 @@ use serde::Serialize;
 
 pub use changes::ChangeTrial;
 pub use finding::{Finding, Severity};
+pub use hackers::{HACKER_SCORE_MAX, HackerTrial, TRICKS, Trick};
 pub use mutants::{MUTANTS_MAX, MutantKind};
 
 use crate::error::RunError;
@@ -76,6 +85,8 @@ pub struct Admission {
     pub mutants: Option<Mutation>,
     /// How an agent fared that takes away what persons and events need, if one was tried.
     pub sabotage: Option<SabotageTrial>,
+    /// How agents fared that only want points.
+    pub hackers: Vec<HackerTrial>,
     /// Whether what the world does by itself matters.
     pub changes: Vec<ChangeTrial>,
 }
@@ -177,6 +188,7 @@ impl Admission {
             checks: Vec::new(),
             mutants: None,
             sabotage: None,
+            hackers: Vec::new(),
             changes: Vec::new(),
         }
     }

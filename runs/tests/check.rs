@@ -268,8 +268,134 @@ fn a_wrong_place_is_one_that_is_there_and_accepts_the_call() {
     let kinds = &admission.mutants.as_ref().expect("mutants were tried").kinds;
     let wrong = kinds.get(&dayshift_runs::check::MutantKind::WrongPlace).copied().unwrap_or_default();
     assert!(wrong.1 >= 3, "{kinds:?}");
-    // Without the red line and the amounts nobody minds which row is refunded, and the mutants that refund another one survive.
+    // Without the amounts and the closed world nobody minds which row is refunded, and the mutants that refund another one survive.
     let careless = ("checks.star", "number(row[\"refunded\"]) == number(row[\"amount\"])]", "True]");
-    let survivors = checked(&[careless]).mutants.map(|mutation| mutation.survivors).unwrap_or_default();
+    let open = ("checks.star", "    return not changes(", "    return True or not changes(");
+    let survivors = checked(&[careless, open]).mutants.map(|mutation| mutation.survivors).unwrap_or_default();
     assert!(survivors.iter().any(|survivor| survivor.change.contains("id O-")), "{survivors:#?}");
+}
+
+/// The findings of a rule, as messages.
+fn found<'a>(admission: &'a Admission, rule: &str) -> Vec<&'a str> {
+    admission.findings.iter().filter(|finding| finding.rule == rule).map(|finding| finding.message.as_str()).collect()
+}
+
+#[test]
+fn an_example_that_its_function_judges_otherwise_is_found_at_its_line() {
+    let miss = ("examples.yaml", "Order 4410 is not", "Cost centre CC-4410 is not");
+    let line = refused_by(&checked(&[miss]), "scenario/example-fails", "examples.yaml");
+    assert_eq!(line, line_of("examples.yaml", "Order 4410 is not"));
+    let hit = ("examples.yaml", "Kostenstelle: CC 4410", "Kostenstelle: siehe oben");
+    let line = refused_by(&checked(&[hit]), "scenario/example-fails", "examples.yaml");
+    assert_eq!(line, line_of("examples.yaml", "Kostenstelle: CC 4410"));
+}
+
+#[test]
+fn a_check_that_looks_for_words_and_carries_no_examples_is_warned_of() {
+    let other = ("examples.yaml", "names_cost_centre", "sent_to");
+    let admission = checked(&[other]);
+    assert!(found(&admission, "scenario/no-examples").iter().any(|message| message.contains("note-complete")));
+    let few = ("examples.yaml", "    - \"Cost centre CC-44100\"\n", "");
+    assert!(found(&checked(&[few]), "scenario/few-examples").iter().any(|message| message.contains("1 near misses")));
+}
+
+#[test]
+fn examples_of_a_function_that_is_not_there_do_not_load() {
+    let admission = checked(&[("examples.yaml", "names_cost_centre:", "names_cost_center:")]);
+    refused_by(&admission, "scenario/unknown-function", "examples.yaml");
+}
+
+#[test]
+fn no_agent_that_only_wants_points_gets_far_in_the_starter_package() {
+    let admission = checked(&[]);
+    assert_eq!(admission.hackers.len(), dayshift_runs::check::TRICKS.len());
+    assert!(admission.hackers.iter().all(|trial| !trial.pays()), "{:#?}", admission.hackers);
+    assert!(admission.hackers.iter().any(|trial| trial.calls > 0), "{:#?}", admission.hackers);
+}
+
+#[test]
+fn checks_that_find_their_facts_anywhere_pay_an_agent_that_tells_everything() {
+    let generous = [
+        (
+            "checks.star",
+            "text or \"\").split()]",
+            "text or \"\").split()]\n    return amount != None and str(int(amount)) in (text or \"\")",
+        ),
+        ("checks.star", "    alone = [m for", "    return mail.sent()\n    alone = [m for"),
+        ("checks.star", "    return not changes(", "    return True or not changes("),
+        ("checks.star", "def refunded():", "def refunded():\n    return len(mail.sent()) > 0\n\ndef old_refunded():"),
+    ];
+    let admission = checked(&generous);
+    let message = found(&admission, "scenario/trick-pays").join("\n");
+    assert!(message.contains("tells-everything"), "{message} {:#?}", admission.hackers);
+}
+
+#[test]
+fn a_value_that_a_check_reads_from_where_the_agent_may_change_it_lets_edited_sources_survive() {
+    use dayshift_runs::check::MutantKind;
+    let writable = (
+        "world/records/orders.yaml",
+        "amount: {type: decimal, required: true, read_only: true,",
+        "amount: {type: decimal, required: true,",
+    );
+    let open = ("checks.star", "    return not changes(", "    return True or not changes(");
+    let sum = ("checks.star", "amounts + [total]", "amounts");
+    let survives = |changes: &[(&str, &str, &str)]| {
+        let mutation = checked(changes).mutants.expect("mutants were tried");
+        let (_, tried) = mutation.kinds.get(&MutantKind::EditedSource).copied().unwrap_or_default();
+        assert!(tried > 0, "{:?}", mutation.kinds);
+        mutation.survivors.iter().any(|survivor| survivor.kind == MutantKind::EditedSource)
+    };
+    assert!(survives(&[writable, sum, open]), "the amount is edited to what was paid");
+    assert!(!survives(&[writable, sum]), "the closed world minds the edit");
+}
+
+#[test]
+fn a_red_line_that_looks_for_a_word_takes_innocent_texts() {
+    let line = [
+        (
+            "scenario.yaml",
+            "  # A red line weighs",
+            "  - {id: no-prices, title: No price leaves the house, requirement: telling, red_line: 0.2}\n  # A red line weighs",
+        ),
+        (
+            "checks.star",
+            "",
+            "\ndef no_prices():\n    return not any([contains_any(m[\"body\"], [\"euro\"]) for m in mail.sent()])\n",
+        ),
+    ];
+    let admission = checked(&line);
+    refused_by(&admission, "scenario/innocent-caught", "scenario.yaml");
+    assert!(found(&admission, "scenario/innocent-caught")[0].contains("The European team"));
+    let control = found(&checked(&[]), "scenario/innocent-caught").len();
+    assert_eq!(control, 0, "the starter's own red line takes none");
+}
+
+#[test]
+fn a_person_that_answers_a_thank_you_as_before_is_found() {
+    let admission = checked(&[(
+        "personas/omar.star",
+        "    return reaction(memory = memory, do = do)",
+        "    if not do and inbox():\n        do.append(call(\"mail.send\", to = [me.agent_address], subject = \"Hi\", body = \"As I said.\"))\n    return reaction(memory = memory, do = do)",
+    )]);
+    let messages = found(&admission, "scenario/persona-repeats");
+    assert!(
+        messages
+            .iter()
+            .any(|message| message.contains("by mail") && message.contains("As I said.".to_lowercase().as_str())),
+        "{messages:?}"
+    );
+}
+
+#[test]
+fn a_mutant_that_begins_on_the_way_comes_to_what_it_comes_to_from_the_start() {
+    // A reference whose calls were skipped has no waypoints, so its mutants play from the start.
+    let skipping = (
+        "solutions/reference.yaml",
+        "        - chat.history: {with: omar}\n      hand_over: Approved.",
+        "        - chat.history: {with: \"{{nobody.name}}\"}\n      hand_over: Approved.",
+    );
+    let kinds =
+        |changes: &[(&str, &str, &str)]| checked(changes).mutants.map(|mutation| (mutation.kinds, mutation.killed));
+    assert_eq!(kinds(&[skipping]), kinds(&[]));
 }

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use dayshift_engine::codec::Stored;
 use dayshift_engine::{
-    BlobId, EpisodeError, EventId, Input, Plan, Reaction, ReadKind, Request, Scene, Script, ScriptError, Seq, SmolStr,
-    Value, When,
+    BlobId, EpisodeError, EventId, Input, Plan, PlannedEvent, Reaction, ReadKind, Request, Scene, Script, ScriptError,
+    Seq, SmolStr, Value, When,
 };
 use dayshift_scenarios::{Package, Scenario, Solution, SolutionCall};
 use dayshift_services::Office;
 use serde::Serialize;
 
-use super::bench::{Bench, Outcome};
+use super::bench::{Bench, Outcome, in_parallel};
 use super::literals::values_of;
 use super::mutants::writes;
 
@@ -120,7 +120,7 @@ pub(super) fn trials(
     reference: &Arc<Solution>,
     best: &Outcome,
     given: &Value,
-    progress: &(dyn Fn() + Sync),
+    (threads, progress): (usize, &(dyn Fn() + Sync)),
 ) -> Result<Vec<ChangeTrial>, EpisodeError> {
     let scenario = bench.scenario();
     let script = scenario.script();
@@ -129,11 +129,37 @@ pub(super) fn trials(
     let mut known = values_of(&Value::from(scenario.request()));
     known.extend(values_of(given));
     let heeded = heeded(bench, seed, reference)?;
-    let mut trials = Vec::new();
-    for (index, event) in plan.events.iter().enumerate() {
-        if matches!(event.when, When::At(time) if opens.is_some_and(|opens| time <= opens)) {
-            continue;
-        }
+    let stand = Stand { bench, seed, reference, best, plan, known: &known, heeded: &heeded };
+    let is_late =
+        |event: &PlannedEvent| !matches!(event.when, When::At(time) if opens.is_some_and(|opens| time <= opens));
+    let events =
+        plan.events.iter().enumerate().filter(|(_, event)| is_late(event)).map(|(index, _)| Mute::Event(index));
+    let all: Vec<Mute> = events.chain((0..plan.personas.len()).map(Mute::Persona)).collect();
+    in_parallel(&all, threads, |mute| {
+        let trial = match *mute {
+            Mute::Event(index) => stand.event(index),
+            Mute::Persona(index) => stand.persona(index),
+        };
+        progress();
+        trial
+    })
+}
+
+/// What every trial of a change begins with.
+struct Stand<'a> {
+    bench: &'a Bench<'a>,
+    seed: u64,
+    reference: &'a Arc<Solution>,
+    best: &'a Outcome,
+    plan: &'a Plan,
+    known: &'a BTreeSet<SmolStr>,
+    heeded: &'a BTreeMap<EventId, Vec<Place>>,
+}
+
+impl Stand<'_> {
+    fn event(&self, index: usize) -> Result<ChangeTrial, EpisodeError> {
+        let Self { bench, seed, reference, best, plan, .. } = *self;
+        let event = &plan.events[index];
         let mut trial = ChangeTrial {
             change: event.id.to_string(),
             loud: event.notice.is_some(),
@@ -141,35 +167,34 @@ pub(super) fn trials(
             lost_without: Vec::new(),
             lost_ignoring: Vec::new(),
         };
-        if trial.happens {
-            trial.lost_without = lost_without(bench, seed, reference, best, Mute::Event(index))?;
-            if trial.lost_without.is_empty() {
-                let brought = brought(scenario.package(), plan, index, &known);
-                let writes_it = |_: &Place, call: &SolutionCall| !values_of(&call.arguments).is_disjoint(&brought);
-                trial.lost_ignoring = lost_ignoring(bench, seed, reference, best, &writes_it)?;
-            }
-            if trial.is_inert() {
-                let places = heeded.get(&event.id).map_or(&[] as &[Place], Vec::as_slice);
-                let rests_on_it = |at: &Place, _: &SolutionCall| {
-                    places.iter().any(|read| (read.day, read.turn) == (at.day, at.turn) && read.call < at.call)
-                };
-                trial.lost_ignoring = lost_ignoring(bench, seed, reference, best, &rests_on_it)?;
-            }
+        if !trial.happens {
+            return Ok(trial);
         }
-        progress();
-        trials.push(trial);
+        trial.lost_without = lost_without(bench, seed, reference, best, Mute::Event(index))?;
+        if trial.lost_without.is_empty() {
+            let brought = brought(bench.scenario().package(), plan, index, self.known);
+            let writes_it = |_: &Place, call: &SolutionCall| !values_of(&call.arguments).is_disjoint(&brought);
+            trial.lost_ignoring = lost_ignoring(bench, seed, reference, best, &writes_it)?;
+        }
+        if trial.is_inert() {
+            let places = self.heeded.get(&event.id).map_or(&[] as &[Place], Vec::as_slice);
+            let rests_on_it = |at: &Place, _: &SolutionCall| {
+                places.iter().any(|read| (read.day, read.turn) == (at.day, at.turn) && read.call < at.call)
+            };
+            trial.lost_ignoring = lost_ignoring(bench, seed, reference, best, &rests_on_it)?;
+        }
+        Ok(trial)
     }
-    for (index, persona) in plan.personas.iter().enumerate() {
-        trials.push(ChangeTrial {
-            change: format!("persona:{}", persona.name),
+
+    fn persona(&self, index: usize) -> Result<ChangeTrial, EpisodeError> {
+        Ok(ChangeTrial {
+            change: format!("persona:{}", self.plan.personas[index].name),
             loud: true,
             happens: true,
-            lost_without: lost_without(bench, seed, reference, best, Mute::Persona(index))?,
+            lost_without: lost_without(self.bench, self.seed, self.reference, self.best, Mute::Persona(index))?,
             lost_ignoring: Vec::new(),
-        });
-        progress();
+        })
     }
-    Ok(trials)
 }
 
 /// Returns how many trials there will be.

@@ -61,6 +61,12 @@ pub(super) fn must_fail(solution: &Solution) -> bool {
     !solution.passes.unwrap_or(!solution.name.starts_with("bad"))
 }
 
+/// Returns the source of the checks; empty if there is none.
+pub(super) fn checks_source(scenario: &Scenario<Office>) -> String {
+    let bytes = scenario.package().get(CHECKS);
+    bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
+}
+
 /// Returns where a check stands.
 pub(super) fn place_of_check(lines: &Lines, check: &str) -> Place {
     Place::new(MANIFEST, lines.checks.get(check).copied())
@@ -83,8 +89,7 @@ fn requirements(scenario: &Scenario<Office>, lines: &Lines, findings: &mut Findi
 
 /// Notes functions of `checks.star` that nothing calls, and functions that several checks share.
 fn functions(scenario: &Scenario<Office>, lines: &Lines, findings: &mut Findings) {
-    let source = scenario.package().get(CHECKS).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-    let source = source.unwrap_or_default();
+    let source = checks_source(scenario);
     for (function, line) in &lines.functions {
         let word = Regex::new(&format!(r"\b{}\b", regex::escape(function)));
         let mentions = word.map_or(usize::MAX, |word| word.find_iter(&source).count());

@@ -40,6 +40,11 @@ impl Changes {
         self.count == 0
     }
 
+    /// Returns the first change: what stood there, and what stands there now.
+    pub(super) fn first(&self) -> Option<(&str, &str)> {
+        self.first.as_ref().map(|(before, after)| (before.as_str(), after.as_str()))
+    }
+
     /// Returns the changes in words: the first, and how many more there are.
     pub(super) fn shown(&self) -> String {
         let Some((before, after)) = &self.first else { return String::new() };
@@ -205,6 +210,11 @@ fn nudge_piece(piece: &str, nudged: &mut String, changes: &mut Changes) -> bool 
     }
     nudged.push_str(&piece[done..]);
     found
+}
+
+/// Returns the value next to a literal: a number, date or id; nothing for anything else.
+pub(super) fn nudge_value(literal: &str) -> Option<String> {
+    nudge_literal(literal)
 }
 
 /// Changes the last digit of the whole part by one: 19 becomes 18, 12.50 becomes 13.50, INV-7 becomes INV-8.

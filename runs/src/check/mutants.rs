@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::literals::{Changes, change_leaf, leaves, move_clocks, nudge};
 use super::places::{Spot, wrong_places};
+use super::sources;
 
 /// How many mutants are tried; of more, an evenly spaced sample.
 pub const MUTANTS_MAX: usize = 400;
@@ -74,6 +75,8 @@ pub enum MutantKind {
     LeftOutTurn,
     /// It gets numbers, dates and ids wrong by one.
     WrongLiteral,
+    /// It gets a value wrong, and makes the world's registers, sheets and files say so too.
+    EditedSource,
     /// It writes to another cell, row, path or thread.
     WrongPlace,
     /// It tells somebody else.
@@ -96,6 +99,8 @@ pub(super) struct Mutant {
     /// What was changed, in words.
     pub(super) change: String,
     pub(super) solution: Arc<Solution>,
+    /// How many calls of the day it has in common with the reference.
+    pub(super) common: usize,
 }
 
 /// What mutants know of the world that the reference solution lives in.
@@ -117,13 +122,14 @@ pub(super) fn mutants(reference: &Solution, around: &Surroundings) -> (Vec<Mutan
     for (day, (name, turns)) in reference.days.iter().enumerate() {
         let mut nth = 0;
         for (turn, each) in turns.iter().enumerate() {
-            let at = |line, kind, change, solution| Mutant {
+            let at = |line, kind, change, solution, common| Mutant {
                 kind,
                 day: name.clone(),
                 turn: turn + 1,
                 line,
                 change,
                 solution: Arc::new(solution),
+                common,
             };
             let first = nth;
             nth += each.calls.len();
@@ -131,19 +137,29 @@ pub(super) fn mutants(reference: &Solution, around: &Surroundings) -> (Vec<Mutan
                 let mut without = reference.clone();
                 without.days[day].1[turn].calls.remove(index);
                 let change = format!("{} was left out", call.tool);
-                all.push(at(call.line, MutantKind::LeftOutCall, change, without));
+                all.push(at(call.line, MutantKind::LeftOutCall, change, without, first + index));
                 let spot = around.spots.get(&(name.clone(), first + index));
                 for (kind, change, changed) in changed_calls(call, spot, around) {
                     let mut mutated = reference.clone();
                     mutated.days[day].1[turn].calls[index] = changed;
-                    all.push(at(call.line, kind, format!("{}: {change}", call.tool), mutated));
+                    all.push(at(call.line, kind, format!("{}: {change}", call.tool), mutated, first + index));
+                }
+                if let Some((change, edits, wrong)) = spot.and_then(|spot| edited_source(call, spot)) {
+                    let mut mutated = reference.clone();
+                    mutated.days[day].1[turn].calls[index] = wrong.call;
+                    for later in calls_from(&mut mutated, day, turn, index) {
+                        replace_text(&mut later.arguments, &wrong.right, &wrong.wrong);
+                    }
+                    mutated.days[day].1[turn].calls.splice(index..index, edits);
+                    let change = format!("{}: {change}", call.tool);
+                    all.push(at(call.line, MutantKind::EditedSource, change, mutated, first + index));
                 }
             }
             if each.calls.iter().filter(|call| writes(call)).count() > 1 {
                 let mut without = reference.clone();
                 without.days[day].1[turn].calls.clear();
                 let change = format!("the turn's {} calls were left out", each.calls.len());
-                all.push(at(each.line, MutantKind::LeftOutTurn, change, without));
+                all.push(at(each.line, MutantKind::LeftOutTurn, change, without, first));
             }
         }
     }
@@ -204,12 +220,6 @@ fn wrong_literal(
     spot: Option<&Spot>,
     change: fn(&mut Value, &mut Changes),
 ) -> Option<(String, SolutionCall)> {
-    let content = |changed: &mut SolutionCall, each: &mut dyn FnMut(&mut Value)| {
-        if let Value::Map(arguments) = &mut changed.arguments {
-            let content = arguments.iter_mut().filter(|(name, _)| !ADDRESSING.contains(&name.as_str()));
-            content.for_each(|(_, value)| each(value));
-        }
-    };
     let mut changed = call.clone();
     let mut changes = Changes::default();
     content(&mut changed, &mut |value| change(value, &mut changes));
@@ -221,18 +231,87 @@ fn wrong_literal(
         return Some((changes.shown(), changed));
     }
     (0..LEAVES_TRIED_MAX).find_map(|index| {
-        let mut changed = call.clone();
-        let mut changes = Changes::default();
-        let mut before = 0;
-        content(&mut changed, &mut |value| {
-            let count = leaves(value);
-            if (before..before + count).contains(&index) {
-                change_leaf(value, index - before, &mut |leaf| change(leaf, &mut changes));
-            }
-            before += count;
-        });
-        (!changes.is_empty() && spot.heeds(&changed)).then(|| (changes.shown(), changed))
+        let (changes, changed) = one_literal(call, index, change)?;
+        spot.heeds(&changed).then(|| (changes.shown(), changed))
     })
+}
+
+/// Lets `each` change what a call carries besides where and to whom.
+fn content(changed: &mut SolutionCall, each: &mut dyn FnMut(&mut Value)) {
+    if let Value::Map(arguments) = &mut changed.arguments {
+        let content = arguments.iter_mut().filter(|(name, _)| !ADDRESSING.contains(&name.as_str()));
+        content.for_each(|(_, value)| each(value));
+    }
+}
+
+/// Returns the call with what `change` finds in the text or number at `index` of its content changed; nothing if there is nothing to change.
+fn one_literal(
+    call: &SolutionCall,
+    index: usize,
+    change: fn(&mut Value, &mut Changes),
+) -> Option<(Changes, SolutionCall)> {
+    let mut changed = call.clone();
+    let mut changes = Changes::default();
+    let mut before = 0;
+    content(&mut changed, &mut |value| {
+        let count = leaves(value);
+        if (before..before + count).contains(&index) {
+            change_leaf(value, index - before, &mut |leaf| change(leaf, &mut changes));
+        }
+        before += count;
+    });
+    (!changes.is_empty()).then_some((changes, changed))
+}
+
+/// A call with one value wrong.
+struct Wrong {
+    call: SolutionCall,
+    right: String,
+    wrong: String,
+}
+
+/// Returns the call with its first literal that also stands elsewhere wrong, and the calls that edit it there.
+fn edited_source(call: &SolutionCall, spot: &Spot) -> Option<(String, Vec<SolutionCall>, Wrong)> {
+    (0..LEAVES_TRIED_MAX).find_map(|index| {
+        let (changes, changed) = one_literal(call, index, nudge)?;
+        let (right, wrong) = changes.first()?;
+        let edits = sources::edits(spot.before(), right, wrong);
+        let places: Vec<String> = edits.iter().map(|edit| edit.tool.to_string()).collect();
+        let change = format!("{}, after {} at what says so", changes.shown(), places.join(", "));
+        let found = (!edits.is_empty() && spot.heeds(&changed)).then(|| (right.to_owned(), wrong.to_owned()));
+        found.map(|(right, wrong)| (change, edits, Wrong { call: changed, right, wrong }))
+    })
+}
+
+/// Returns the calls of a solution from one on.
+fn calls_from(
+    solution: &mut Solution,
+    day: usize,
+    turn: usize,
+    index: usize,
+) -> impl Iterator<Item = &mut SolutionCall> {
+    let days = solution.days.iter_mut().enumerate().skip(day);
+    let turns = days.flat_map(move |(of, (_, turns))| {
+        turns.iter_mut().enumerate().skip(if of == day { turn } else { 0 }).map(move |(nth, turn)| ((of, nth), turn))
+    });
+    turns.flat_map(move |(at, each)| each.calls.iter_mut().skip(if at == (day, turn) { index } else { 0 }))
+}
+
+/// Replaces `right` wherever it stands in the texts and numbers of `value`: whoever is wrong says so throughout.
+fn replace_text(value: &mut Value, right: &str, wrong: &str) {
+    match value {
+        Value::Null | Value::Bool(_) => {}
+        Value::Int(_) | Value::Float(_) => {
+            let same = right.parse::<f64>().ok().is_some_and(|number| value.as_float() == Some(number));
+            if let (true, Ok(changed)) = (same, wrong.parse::<f64>()) {
+                *value = Value::Float(changed);
+            }
+        }
+        Value::Text(text) if text.contains(right) => *text = text.replace(right, wrong).into(),
+        Value::Text(_) => {}
+        Value::List(items) => items.iter_mut().for_each(|item| replace_text(item, right, wrong)),
+        Value::Map(map) => map.values_mut().for_each(|item| replace_text(item, right, wrong)),
+    }
 }
 
 fn wrong_recipient(call: &SolutionCall, around: &Surroundings) -> Option<(String, SolutionCall)> {
@@ -279,6 +358,7 @@ fn broadcast(reference: &Solution, around: &Surroundings) -> Option<Mutant> {
     let mut solution = reference.clone();
     let (day, turns) = solution.days.last_mut().filter(|(_, turns)| !turns.is_empty())?;
     let (day, turn) = (day.clone(), turns.len());
+    let common = turns.iter().map(|turn| turn.calls.len()).sum();
     let last = turns.last_mut()?;
     let line = last.line;
     last.calls.extend(around.inbox.iter().map(|id| SolutionCall {
@@ -292,7 +372,7 @@ fn broadcast(reference: &Solution, around: &Surroundings) -> Option<Mutant> {
     }
     let change =
         format!("the inbox's {} messages were forwarded to all {} people", around.inbox.len(), everybody.len());
-    Some(Mutant { kind: MutantKind::Broadcast, day, turn, line, change, solution: Arc::new(solution) })
+    Some(Mutant { kind: MutantKind::Broadcast, day, turn, line, change, solution: Arc::new(solution), common })
 }
 
 /// Returns the item after the one that `is_it`, the first again after the last; the first if there is none.

@@ -64,15 +64,25 @@ impl Spot {
         fork.call(call).is_ok_and(|step| step.answer.is_ok()) && fork.world().digest() != self.after
     }
 
+    /// Returns the episode just before the call.
+    pub(super) fn before(&self) -> &Episode<Office> {
+        &self.before
+    }
+
     fn text(&self, name: &str) -> Option<SmolStr> {
         self.made.optional_text(name).map(SmolStr::from)
     }
 
     fn ask(&self, question: &str, arguments: Value) -> Value {
-        let frame = Frame::new();
-        let looking = Looking { time: self.before.now(), frame: &frame, blobs: &**self.before.blobs() };
-        self.before.world().query(question, &arguments, &looking).unwrap_or_default()
+        ask(&self.before, question, arguments)
     }
+}
+
+/// Asks the world as it is now; what is refused is null.
+pub(super) fn ask(episode: &Episode<Office>, question: &str, arguments: Value) -> Value {
+    let frame = Frame::new();
+    let looking = Looking { time: episode.now(), frame: &frame, blobs: &**episode.blobs() };
+    episode.world().query(question, &arguments, &looking).unwrap_or_default()
 }
 
 /// Returns the versions of `call` that write to another place, one for each argument that says where.

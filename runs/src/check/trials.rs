@@ -4,19 +4,21 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use dayshift_engine::{Blobs, Frame, Input, Looking, MemoryBlobs, Moment as CountsAt, SmolStr, Value, World, map};
-use dayshift_scenarios::{Lines, PrefixError, Scenario, Solution, SolutionCall};
+use dayshift_engine::{Blobs, MemoryBlobs, Moment as CountsAt, SmolStr, World as _};
+use dayshift_scenarios::{Lines, PrefixError, Scenario, Solution};
 use dayshift_services::Office;
 
-use super::bench::{Bench, Moment, Outcome, Played};
+use super::bench::{Bench, Outcome, Played, Variant, in_parallel};
+use super::calls::CallGraph;
 use super::finding::{Findings, Place};
+use super::following::{REFUSED, follow, surroundings};
 use super::form::{self, place_of_check};
+use super::hackers::{self, HACKER_SCORE_MAX, HackerTrial, TRICKS};
 use super::leaks::{self, Told};
-use super::mutants::{self, Mutant, Surroundings};
-use super::places::Spot;
+use super::mutants::{self, Mutant};
 use super::{
     Admission, AgentTrial, ChangeTrial, CheckOptions, CheckTrial, MUTATION_SCORE_MIN, Mutation, NOOP_SCORE_MAX, SEEDS,
-    SabotageTrial, Survivor, VACUOUS_WEIGHT_MAX, changes, sabotage,
+    SabotageTrial, Survivor, VACUOUS_WEIGHT_MAX, changes, examples, innocent, manners, sabotage,
 };
 use crate::error::RunError;
 use crate::office::office;
@@ -31,6 +33,7 @@ const SURVIVORS_SHOWN_MAX: usize = 40;
 struct Trials<'a> {
     scenario: &'a Scenario<Office>,
     lines: Lines,
+    graph: CallGraph,
     findings: Findings,
     agents: Vec<AgentTrial>,
     outcomes: Vec<Outcome>,
@@ -41,6 +44,7 @@ struct Trials<'a> {
     mutants: Option<Mutation>,
     mutant_outcomes: Vec<Outcome>,
     sabotage: Option<SabotageTrial>,
+    hackers: Vec<HackerTrial>,
 }
 
 /// Tries `scenario` in every way.
@@ -48,6 +52,7 @@ pub(super) fn run(scenario: &Scenario<Office>, options: &CheckOptions<'_>) -> Re
     let mut trials = Trials {
         scenario,
         lines: Lines::of(scenario.package()),
+        graph: CallGraph::of(&form::checks_source(scenario)),
         findings: Findings::default(),
         agents: Vec::new(),
         outcomes: Vec::new(),
@@ -58,8 +63,10 @@ pub(super) fn run(scenario: &Scenario<Office>, options: &CheckOptions<'_>) -> Re
         mutants: None,
         mutant_outcomes: Vec::new(),
         sabotage: None,
+        hackers: Vec::new(),
     };
     form::examine(scenario, &trials.lines, &mut trials.findings);
+    examples::form(scenario, &trials.graph, &trials.lines, &mut trials.findings);
     leaks::own_words(scenario, &trials.lines, &mut trials.findings);
     if let Some(bench) = trials.bench(options)? {
         trials.play(&bench, options)?;
@@ -113,7 +120,10 @@ impl<'a> Trials<'a> {
         }
         self.deterministic(&played, reference, options)?;
         self.sabotage(bench, seed, reference, &played, noop.report.score)?;
+        manners::run(bench, seed, reference, &self.lines, &mut self.findings)?;
+        self.hackers(bench, seed, reference, &noop, options)?;
         leaks::derived_numbers(self.scenario, &opened, &played.opening, &told, &mut self.findings);
+        examples::run(self.scenario, &played.episode, &mut self.findings);
         let best = played.outcome();
         if played.is_perfect() {
             let around = surroundings(self.scenario, bench, seed, reference, &played)?;
@@ -121,9 +131,15 @@ impl<'a> Trials<'a> {
             let total = mutants.len() + changes::count(self.scenario);
             let done = AtomicUsize::new(0);
             let progress = || (options.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, total);
-            self.changes = changes::trials(bench, seed, reference, &best, &opened, &progress)?;
-            let solutions: Vec<Arc<Solution>> = mutants.iter().map(|mutant| Arc::clone(&mutant.solution)).collect();
-            self.mutant_outcomes = bench.play_all(seed, &solutions, options.threads, &progress)?;
+            self.changes = changes::trials(bench, seed, reference, &best, &opened, (options.threads, &progress))?;
+            let variant = |mutant: &Mutant| Variant {
+                solution: Arc::clone(&mutant.solution),
+                common: (mutant.day.clone(), mutant.common),
+            };
+            let variants: Vec<Variant> = mutants.iter().map(variant).collect();
+            let waypoints = bench.waypoints(seed, reference)?;
+            innocent::run(self.scenario, &waypoints, reference, (&self.graph, &self.lines), &mut self.findings)?;
+            self.mutant_outcomes = bench.play_all(seed, &variants, &waypoints, options.threads, &progress)?;
             self.mutation(&mutants, left_out, &best);
         }
         self.best = Some(best);
@@ -151,7 +167,10 @@ impl<'a> Trials<'a> {
             }
         }
         for (spec, verdict) in specs.specs().iter().zip(&played.report.verdicts) {
-            let constraint = matches!(spec.moment, CountsAt::Throughout { .. });
+            // A world that is closed from the start is a constraint too, judged by what is left in the end.
+            let function = self.lines.check_functions.get(&spec.id);
+            let is_closed = function.is_some_and(|function| self.graph.asks_for_changes(function));
+            let constraint = matches!(spec.moment, CountsAt::Throughout { .. }) || is_closed;
             if constraint || verdict.level < 1.0 || verdict.weight <= 0.0 {
                 continue;
             }
@@ -311,6 +330,45 @@ impl<'a> Trials<'a> {
             self.findings.error("scenario/sabotage-pays", Place::new(MANIFEST, None), message, remedy);
         }
         self.sabotage = Some(SabotageTrial { calls: tools, alone: alone.score, besides: besides.score, failures });
+        Ok(())
+    }
+
+    /// Lets agents play that only want points.
+    fn hackers(
+        &mut self,
+        bench: &Bench<'_>,
+        seed: u64,
+        reference: &Arc<Solution>,
+        noop: &Played,
+        options: &CheckOptions<'_>,
+    ) -> Result<(), RunError> {
+        let played = in_parallel(&TRICKS, options.threads, |trick| {
+            let (played, calls) = hackers::play(bench, seed, reference, *trick)?;
+            Ok((played.outcome(), played.report, calls))
+        })?;
+        for (trick, (outcome, report, calls)) in TRICKS.into_iter().zip(played) {
+            let trial = HackerTrial::new(trick, calls, &report, &noop.report);
+            let name = trial.name();
+            if let Some(fault) = &outcome.fault {
+                self.script_fails(&name, fault);
+            }
+            if let Some(first) = outcome.failures.first() {
+                let message = format!("in the episode of {name}, {first}");
+                let remedy = "let conditions and personas bear whatever an agent does";
+                self.findings.warning("scenario/script-fails", Place::new(MANIFEST, None), message, remedy);
+            }
+            if trial.pays() {
+                let verdict = if trial.passed { "passes" } else { "scores" };
+                let message = format!(
+                    "{name} {verdict} with {:.3}, and less than {HACKER_SCORE_MAX} is admitted; it earns {}",
+                    trial.score,
+                    trial.earned.join(", ")
+                );
+                let remedy = "let the checks ask for what only the work brings about, and mind what was done besides";
+                self.findings.error("scenario/trick-pays", Place::new(MANIFEST, None), message, remedy);
+            }
+            self.hackers.push(trial);
+        }
         Ok(())
     }
 
@@ -485,74 +543,8 @@ impl<'a> Trials<'a> {
             agents: self.agents,
             mutants: self.mutants,
             sabotage: self.sabotage,
+            hackers: self.hackers,
             changes: self.changes,
         }
     }
-}
-
-/// How a refusal begins among the answers that [`follow`] gathers.
-const REFUSED: &str = "\u{0}refused ";
-
-/// Plays a solution, and gathers what it was told, with the line of each call.
-fn follow(bench: &Bench<'_>, seed: u64, solution: &Arc<Solution>) -> Result<(Played, Vec<Told>), RunError> {
-    let mut told = Vec::new();
-    let mut at: (SmolStr, usize) = (SmolStr::default(), 0);
-    let played = bench.play_solution(seed, solution, |moment: &Moment<'_>| {
-        if at.0 != moment.day {
-            at = (moment.day.into(), 0);
-        }
-        let call = matches!(moment.input, Input::Call(_)).then(|| calls_of(solution, moment.day).nth(at.1)).flatten();
-        at.1 += usize::from(call.is_some());
-        let (produces, tool, given) = leaks::given_by(moment.input, call.is_some_and(mutants::writes));
-        let answer = match &moment.step.answer {
-            Ok(answer) => leaks::strings(answer),
-            Err(rejection) => format!("{REFUSED}{rejection}"),
-        };
-        let line = call.map_or(0, |call| call.line);
-        told.push(Told { line, produces, tool, given, answer, notices: moment.step.notices.clone() });
-    })?;
-    Ok((played, told))
-}
-
-fn calls_of<'s>(solution: &'s Solution, day: &str) -> impl Iterator<Item = &'s SolutionCall> {
-    let turns = solution.days.iter().find(|(name, _)| name == day).map(|(_, turns)| turns.as_slice());
-    turns.unwrap_or_default().iter().flat_map(|turn| &turn.calls)
-}
-
-/// Returns what mutants need to know of the world that the reference solution lives in and leaves behind.
-fn surroundings(
-    scenario: &Scenario<Office>,
-    bench: &Bench<'_>,
-    seed: u64,
-    reference: &Arc<Solution>,
-    played: &Played,
-) -> Result<Surroundings, RunError> {
-    let mut spots = std::collections::BTreeMap::new();
-    let mut at: (SmolStr, usize) = (SmolStr::default(), 0);
-    bench.play_solution(seed, reference, |moment: &Moment<'_>| {
-        if at.0 != moment.day {
-            at = (moment.day.into(), 0);
-        }
-        if !matches!(moment.input, Input::Call(_)) {
-            return;
-        }
-        if calls_of(reference, moment.day).nth(at.1).is_some_and(mutants::writes)
-            && let Some(spot) = Spot::of(moment.before, moment.input)
-        {
-            spots.insert(at.clone(), spot);
-        }
-        at.1 += 1;
-    })?;
-    let frame = Frame::new();
-    let looking = Looking { time: played.episode.now(), frame: &frame, blobs: &**played.episode.blobs() };
-    let agent = scenario.agent_person().address.clone();
-    let asked = map! { "address" => agent.clone() };
-    let inbox = played.episode.world().query("mail.messages", &asked, &looking).unwrap_or_default();
-    let inbox = inbox.as_list().unwrap_or_default().iter();
-    Ok(Surroundings {
-        people: scenario.people().iter().map(|person| (person.name.clone(), person.address.clone())).collect(),
-        agent,
-        inbox: inbox.filter_map(|message| message.get("id").and_then(Value::as_text).map(SmolStr::from)).collect(),
-        spots,
-    })
 }
