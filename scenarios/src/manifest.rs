@@ -5,7 +5,7 @@ use dayshift_engine::{Clock, Moment, PlannedDay, SimTime, SmolStr};
 
 use crate::package::Package;
 use crate::problem::{Place, Report, did_you_mean};
-use crate::times::{Calendar, parse_clock, parse_local};
+use crate::times::{Calendar, admit, parse_clock, parse_local};
 use crate::yaml::{Fields, Node, Shape};
 
 /// The file that describes a scenario.
@@ -19,6 +19,11 @@ pub const ITEMS_MAX: usize = 1000;
 
 /// The longest name of a person, day, event or check, in bytes.
 pub const NAME_BYTES_MAX: usize = 64;
+
+/// The largest weight of a check, and the smallest that is not 0: a score is a quotient of sums of weights, which must stay exact enough.
+pub const WEIGHT_MAX: f64 = 1e6;
+/// See [`WEIGHT_MAX`].
+pub const WEIGHT_MIN: f64 = 1e-6;
 
 /// The score from which on an episode passes, unless the scenario says otherwise.
 pub const THRESHOLD_DEFAULT: f64 = 0.75;
@@ -287,7 +292,7 @@ fn day_time(node: &Node, report: &Report<'_>, calendar: &Calendar, (from, days):
         Some(clock) => calendar.clock_after(from, days, clock),
         None => match parse_local(&text) {
             Some(local) => calendar.local(local),
-            None => text.parse().map_err(|_| format!("'{text}' is no time of a day")),
+            None => text.parse().map_err(|_| format!("'{text}' is no time of a day")).and_then(admit),
         },
     };
     time.map_err(|fault| {
@@ -432,9 +437,10 @@ fn checks(
         }
         let cap = share(&fields, "red_line", report);
         let weight = fields.number("weight").unwrap_or(if cap.is_some() { 0.0 } else { 1.0 });
-        if weight < 0.0 {
+        if weight != 0.0 && !(WEIGHT_MIN..=WEIGHT_MAX).contains(&weight) {
             let place = fields.get("weight").map(|node| node.place).unwrap_or_default();
-            report.add("scenario/bad-weight", place, "a weight is negative", "write 0 or more");
+            let remedy = format!("write 0, or a number from {WEIGHT_MIN} to {WEIGHT_MAX}");
+            report.add("scenario/bad-weight", place, format!("a weight is {weight}"), remedy);
         }
         let function = FunctionName {
             name: fields.text("function").unwrap_or_else(|| id.replace(['-', '.'], "_").into()),

@@ -8,6 +8,13 @@ use dayshift_engine::SmolStr;
 /// How many problems are gathered; after that many, more would not help anybody.
 pub const PROBLEMS_MAX: usize = 100;
 
+/// The longest message or remedy, in characters: both may quote what stands in a file, which may be anything.
+const SENTENCE_CHARS_MAX: usize = 1000;
+
+/// The longest word for which a similar one is looked for, in bytes, and how many are named if none is similar.
+const WORD_BYTES_MAX: usize = 200;
+const NAMED_MAX: usize = 100;
+
 /// How wide a quoted line of source may be, in characters.
 const EXCERPT_CHARS_MAX: usize = 160;
 
@@ -58,8 +65,8 @@ impl Problem {
             file: file.into(),
             line: None,
             column: None,
-            message: message.into().into(),
-            remedy: remedy.into().into(),
+            message: shortened(message.into()).into(),
+            remedy: shortened(remedy.into()).into(),
             excerpt: None,
         }
     }
@@ -98,6 +105,11 @@ impl<'a> Report<'a> {
         Self { file: file.into(), source, problems: RefCell::default() }
     }
 
+    /// Returns whether no more problems are gathered: then there is no need to find out what to say.
+    pub(crate) fn is_full(&self) -> bool {
+        self.problems.borrow().len() >= PROBLEMS_MAX
+    }
+
     /// Notes a problem at `place`.
     pub(crate) fn add(&self, rule: &'static str, place: Place, message: impl Into<String>, remedy: impl Into<String>) {
         let mut problems = self.problems.borrow_mut();
@@ -113,16 +125,27 @@ impl<'a> Report<'a> {
 
 /// Returns a hint that names the one of `known` that `word` probably means, otherwise all of them.
 pub(crate) fn did_you_mean(word: &str, known: &[&str]) -> String {
+    let is_word = word.len() <= WORD_BYTES_MAX;
     let closest = known
         .iter()
+        .filter(|candidate| is_word && candidate.len() <= WORD_BYTES_MAX)
         .map(|candidate| (strsim::damerau_levenshtein(word, candidate), *candidate))
         .min_by_key(|(distance, _)| *distance)
         .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4);
     match closest {
         Some((_, candidate)) => format!("did you mean '{candidate}'?"),
         None if known.is_empty() => "there are none".to_owned(),
+        None if known.len() > NAMED_MAX => format!("use one of {}, …", known[..NAMED_MAX].join(", ")),
         None => format!("use one of {}", known.join(", ")),
     }
+}
+
+fn shortened(mut sentence: String) -> String {
+    if let Some((end, _)) = sentence.char_indices().nth(SENTENCE_CHARS_MAX) {
+        sentence.truncate(end);
+        sentence.push('…');
+    }
+    sentence
 }
 
 #[cfg(test)]
@@ -139,6 +162,14 @@ mod tests {
             shown.starts_with("scenario.yaml:2:1: unknown key 'tilte'; did you mean 'title'? [scenario/unknown-key]")
         );
         assert!(shown.ends_with("\n    2 | tilte: b\n      | ^"), "{shown}");
+    }
+
+    #[test]
+    fn what_a_file_holds_makes_no_sentence_longer_than_a_sentence() {
+        let problem = Problem::of_file("a/b", "x", "ö".repeat(1 << 20), "z".repeat(1 << 20));
+        assert_eq!((problem.message.chars().count(), problem.remedy.chars().count()), (1001, 1001));
+        assert_eq!(did_you_mean(&"w".repeat(8 << 20), &["weight"]), "use one of weight");
+        assert!(did_you_mean("x", &vec!["a-name"; 100_000]).len() < 1000);
     }
 
     #[test]

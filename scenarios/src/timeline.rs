@@ -1,6 +1,7 @@
 //! The timeline: `events` and `people` of `scenario.yaml` become the kernel's plan. Which functions its conditions and personas call is kept
 //! beside it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dayshift_engine::{
@@ -188,12 +189,13 @@ impl<'a> Reader<'a, '_> {
 
     /// Makes sure that every `{{event.field}}` names an event.
     fn references(&self, timeline: &Timeline) {
+        let events: BTreeSet<&str> = timeline.plan.events.iter().map(|event| event.id.as_str()).collect();
         for (place, call) in &timeline.commands {
             let mut arguments = call.arguments.clone();
             let unknown = std::cell::RefCell::new(None);
             let _ = dayshift_engine::template::fill(&mut arguments, &|reference| {
                 let event = reference.split('.').next().unwrap_or_default();
-                if timeline.plan.event_index(&EventId::new(event)).is_none() || !reference.contains('.') {
+                if !events.contains(event) || !reference.contains('.') {
                     *unknown.borrow_mut() = Some(reference.to_owned());
                 }
                 Some(Value::Null)

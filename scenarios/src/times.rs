@@ -1,12 +1,17 @@
 //! Times as authors write them: durations ("2h", "30 min"), clock times in the office's zone, moments of a named day. Ambiguity is refused,
 //! not guessed.
 
-use chrono::{Days, LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeZone};
+use chrono::{Datelike, Days, LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeZone};
 use chrono_tz::Tz;
 use dayshift_engine::{SimDuration, SimTime, SmolStr};
 
 /// The longest duration that a scenario can name, in days.
 pub const DURATION_DAYS_MAX: u64 = 3660;
+
+/// The years in which a scenario can play: in all of them, local times and sums with durations can be told.
+pub const YEAR_MIN: i32 = 1900;
+/// See [`YEAR_MIN`].
+pub const YEAR_MAX: i32 = 9000;
 
 const DAY_SECONDS: u64 = 86_400;
 
@@ -24,6 +29,10 @@ impl Calendar {
     ///
     /// A sentence that says what is wrong and what to write.
     pub(crate) fn moment(&self, text: &str) -> Result<SimTime, String> {
+        self.any_moment(text).and_then(admit)
+    }
+
+    fn any_moment(&self, text: &str) -> Result<SimTime, String> {
         let text = text.trim();
         if let Ok(time) = text.parse() {
             return Ok(time);
@@ -61,6 +70,9 @@ impl Calendar {
     ///
     /// A sentence, when the clocks were moved so that the time does not exist or comes twice.
     pub(crate) fn local(&self, local: NaiveDateTime) -> Result<SimTime, String> {
+        if !is_admitted(local.year()) {
+            return Err(out_of_range(local.year()));
+        }
         match self.zone.from_local_datetime(&local) {
             LocalResult::Single(time) => Ok(time.into()),
             LocalResult::Ambiguous(..) => {
@@ -77,6 +89,24 @@ impl Calendar {
         let date = self.date_of(from).checked_add_days(Days::new(days)).ok_or("the date is out of range")?;
         self.local(date.and_time(clock))
     }
+}
+
+/// Makes sure that a scenario can play at `time`.
+///
+/// # Errors
+///
+/// A sentence, when its year is out of range.
+pub(crate) fn admit(time: SimTime) -> Result<SimTime, String> {
+    let year = time.to_chrono().year();
+    if is_admitted(year) { Ok(time) } else { Err(out_of_range(year)) }
+}
+
+fn is_admitted(year: i32) -> bool {
+    (YEAR_MIN..=YEAR_MAX).contains(&year)
+}
+
+fn out_of_range(year: i32) -> String {
+    format!("the year {year} is out of range; use the years {YEAR_MIN} to {YEAR_MAX}")
 }
 
 /// Returns the duration that `text` writes: numbers with units d, h, min, s.
@@ -157,6 +187,26 @@ mod tests {
     fn a_moment_of_an_unknown_day_names_the_known_ones() {
         assert!(moment("tue 10:30").unwrap_err().contains("(days: mon)"));
         assert!(moment("mon half past").is_err());
+    }
+
+    #[test]
+    fn a_moment_out_of_range_is_refused_however_it_is_written() {
+        for text in [
+            "1899-12-31 12:00",
+            "9001-01-01 12:00",
+            "+262142-12-31 23:59",
+            "-262143-01-01 00:00",
+            "9999-12-31T23:59:59Z",
+            "0001-01-01T00:00:00Z",
+        ] {
+            assert!(moment(text).unwrap_err().contains("out of range"), "{text}");
+        }
+        assert!(moment("1900-01-01 00:00").is_ok() && moment("9000-12-31 12:00").is_ok());
+        let late = Calendar {
+            zone: chrono_tz::Tz::UTC,
+            days: vec![("last".into(), "9000-12-31T09:00:00Z".parse().expect("a time"))],
+        };
+        assert!(late.moment("last + 2 d").unwrap_err().contains("out of range"));
     }
 
     #[test]

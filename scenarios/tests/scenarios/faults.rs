@@ -209,3 +209,53 @@ fn a_level_that_is_none_is_refused_by_name() {
     let error = scenario.checks().level(0, &episode.scene(&frame)).expect_err("no level").to_string();
     assert!(error.starts_with("total-right: checks.star") && error.contains("number from 0 to 1"), "{error}");
 }
+
+#[test]
+fn a_weight_with_which_no_score_can_be_told_is_refused() {
+    for weight in ["1e308", "1000001", "1e-7", "5e-324", "-1", ".nan", ".inf", "-.inf"] {
+        let found = problems("weight: 2", &format!("weight: {weight}"));
+        assert!(found.iter().any(|problem| problem.rule == "scenario/bad-weight"), "{weight}: {found:?}");
+    }
+    for weight in ["0", "0.000001", "1000000", "1e6"] {
+        assert!(
+            load(&[("scenario.yaml", &YAML.replacen("weight: 2", &format!("weight: {weight}"), 1))]).is_ok(),
+            "{weight}"
+        );
+    }
+}
+
+#[test]
+fn a_time_that_no_calendar_reaches_is_refused() {
+    for epoch in
+        ["+262142-12-31 23:59", "-262143-01-01 00:00", "9999-12-31T23:59:59Z", "0001-01-01 08:00", "1899-12-31 23:00"]
+    {
+        expect("epoch: 2026-03-16 08:00", &format!("epoch: \"{epoch}\""), "scenario/bad-time", &["out of range"]);
+    }
+    for (from, to) in [
+        (
+            "opens: 09:00, ends: 17:00, notification: Set",
+            "opens: \"+262142-12-31 23:59\", ends: 17:00, notification: Set",
+        ),
+        ("closes: tue + 12h", "closes: 9001-01-01 00:00"),
+        ("at: tue 10:00", "at: \"9999-12-31T23:59:59-12:00\""),
+    ] {
+        expect(from, to, "scenario/bad-time", &["out of range"]);
+    }
+}
+
+#[test]
+fn many_faults_and_long_words_end_soon_and_in_few_words() {
+    let keys: String = (0..200_000).map(|number| format!("key-{number}: 1\n")).collect();
+    let long = format!("{}: 1\n", "k".repeat(1 << 20));
+    let names: String =
+        (0..900).map(|number| format!("  - {{name: {}, opens: 09:00}}\n", "n".repeat(4000 + number))).collect();
+    for text in [
+        format!("{YAML}{keys}"),
+        format!("{YAML}{long}"),
+        YAML.replacen("closes:", &format!("more:\n{names}closes:"), 1),
+    ] {
+        let found = load(&[("scenario.yaml", &text)]).map(drop).expect_err("faults");
+        assert!(found.len() <= 101, "{}", found.len());
+        assert!(found.iter().all(|problem| problem.to_string().len() < 8000));
+    }
+}
