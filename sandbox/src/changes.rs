@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use dayshift_engine::{BlobId, Blobs, Errand, ErrandEntry, Value, map};
 
 use crate::WORKSPACE;
-use crate::lay_out::Scratch;
 
 /// The largest file that is brought back, in bytes (8 MiB, as large as the workspace takes).
 pub(crate) const FILE_BYTES_MAX: u64 = 8 << 20;
@@ -24,6 +23,9 @@ const NAME_BYTES_MAX: usize = 255;
 const DEPTH_MAX: usize = 32;
 /// How many things that were left out are named.
 const DROPPED_MAX: usize = 200;
+/// How many links are followed to one file, and how many steps all of them may take.
+const LINKS_MAX: usize = 40;
+const LINK_STEPS_MAX: usize = 2_000_000;
 
 /// What a command changed.
 #[derive(Default)]
@@ -42,15 +44,11 @@ enum Found {
     File(PathBuf),
 }
 
-pub(crate) fn between(
-    scratch: &Scratch,
-    errand: &Errand,
-    changes_max: usize,
-    blobs: &dyn Blobs,
-) -> io::Result<Changes> {
+/// Returns what differs between `errand`'s entries and what is below `root`, where nobody changes anything any more.
+pub(crate) fn between(root: &Path, errand: &Errand, changes_max: usize, blobs: &dyn Blobs) -> io::Result<Changes> {
     let before: BTreeMap<&str, &ErrandEntry> = errand.entries.iter().map(|entry| (&*entry.path, entry)).collect();
     let mut changes = Changes::default();
-    let Some(after) = changes.walk(&scratch.workspace())? else { return Ok(changes) };
+    let Some(after) = changes.walk(root)? else { return Ok(changes) };
     let mut gone: BTreeSet<&str> = BTreeSet::new();
     for (path, entry) in &before {
         let stays = match after.get(*path) {
@@ -72,7 +70,7 @@ pub(crate) fn between(
             Found::Folder if was.is_some_and(|entry| entry.content.is_none()) => {}
             Found::Folder => changes.list.push(map! { "path" => path.as_str(), "kind" => "folder" }),
             Found::File(host) => {
-                let metadata = fs::metadata(host)?;
+                let metadata = fs::symlink_metadata(host)?;
                 let mode = metadata.permissions().mode() & 0o777;
                 if metadata.len() > FILE_BYTES_MAX {
                     changes.drop(path, format!("a file of {} bytes, over {FILE_BYTES_MAX}", metadata.len()));
@@ -114,8 +112,8 @@ impl Changes {
     /// Returns the files and folders below `root` by their paths in the simulated workspace; nothing if there are too many.
     fn walk(&mut self, root: &Path) -> io::Result<Option<BTreeMap<String, Found>>> {
         let mut found = BTreeMap::new();
+        let mut links = BTreeMap::new();
         let mut open = vec![(root.to_owned(), String::new())];
-        let canonical = root.canonicalize()?;
         while let Some((folder, path)) = open.pop() {
             if fs::read_dir(&folder).is_err() {
                 // The command closed it; it is ours all the same.
@@ -144,14 +142,11 @@ impl Changes {
                 } else if kind.is_file() {
                     found.insert(path, Found::File(host));
                 } else if kind.is_symlink() {
-                    match linked(&host, root, &canonical) {
-                        Some(target) => drop(found.insert(path, Found::File(target))),
-                        None => self.drop(&path, "a symbolic link that leads to no file of the workspace"),
-                    }
+                    links.insert(path, fs::read_link(&host)?);
                 } else {
                     self.drop(&path, name_of(kind));
                 }
-                if found.len() + self.dropped.len() > ENTRIES_MAX {
+                if found.len() + links.len() + self.dropped.len() > ENTRIES_MAX {
                     self.refuse(format!(
                         "the command left more than {ENTRIES_MAX} files; nothing was kept, write fewer"
                     ));
@@ -159,6 +154,15 @@ impl Changes {
                 }
             }
         }
+        let mut steps = LINK_STEPS_MAX;
+        let mut stand_ins = Vec::new();
+        for path in links.keys() {
+            match linked(path, &found, &links, &mut steps) {
+                Some(target) => stand_ins.push((path.clone(), Found::File(target))),
+                None => self.drop(path, "a symbolic link that leads to no file of the workspace"),
+            }
+        }
+        found.extend(stand_ins);
         Ok(Some(found))
     }
 
@@ -175,17 +179,55 @@ impl Changes {
     }
 }
 
-/// Returns the file of the workspace that the link at `host` leads to. The workspace has no links: the file stands in for it.
-fn linked(host: &Path, root: &Path, canonical: &Path) -> Option<PathBuf> {
-    let target = fs::read_link(host).ok()?;
-    // What is absolute is meant inside the sandbox.
-    let target = match target.strip_prefix(WORKSPACE) {
-        Ok(inside) => root.join(inside),
-        Err(_) if target.is_absolute() => return None,
-        Err(_) => host.parent()?.join(target),
+/// Returns the file of the workspace that the link at `path` leads to. The workspace has no links: the file stands in for it. The host's own way to
+/// follow links would lead out of the workspace.
+fn linked(
+    path: &str,
+    found: &BTreeMap<String, Found>,
+    links: &BTreeMap<String, PathBuf>,
+    steps: &mut usize,
+) -> Option<PathBuf> {
+    let parts_of = |path: &Path| -> Option<Vec<String>> {
+        path.components().rev().map(|part| part.as_os_str().to_str().map(str::to_owned)).collect()
     };
-    let target = target.canonicalize().ok()?;
-    (target.starts_with(canonical) && fs::symlink_metadata(&target).ok()?.is_file()).then_some(target)
+    let mut here = String::new();
+    // What is still to be walked, the next part last.
+    let mut rest = parts_of(Path::new(path.trim_start_matches('/')))?;
+    let mut followed = 0;
+    while let Some(part) = rest.pop() {
+        *steps = steps.checked_sub(1)?;
+        match part.as_str() {
+            "." => continue,
+            ".." => {
+                // What climbs out of the workspace is meant for something else.
+                here.truncate(here.rfind('/')?);
+                continue;
+            }
+            _ => here = format!("{here}/{part}"),
+        }
+        if let Some(target) = links.get(&here) {
+            followed += 1;
+            if followed > LINKS_MAX {
+                return None;
+            }
+            here.truncate(here.rfind('/')?);
+            let inside: &Path = match target.strip_prefix(WORKSPACE) {
+                Ok(inside) => {
+                    here.clear();
+                    inside
+                }
+                Err(_) if target.is_absolute() => return None,
+                Err(_) => target,
+            };
+            rest.extend(parts_of(inside)?);
+        } else if matches!(found.get(&here), None | Some(Found::File(_))) && !rest.is_empty() {
+            return None;
+        }
+    }
+    match found.get(&here)? {
+        Found::File(host) => Some(host.clone()),
+        Found::Folder => None,
+    }
 }
 
 fn read(host: &Path, mode: u32) -> io::Result<Vec<u8>> {

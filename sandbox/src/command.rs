@@ -1,18 +1,23 @@
-//! One command under bubblewrap: what it sees, what it may use, and when it is stopped.
+//! One command under bubblewrap: what it may use, and when it is stopped. What it can write is in memory that the kernel limits, and gone with it.
 
+use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dayshift_engine::{Value, map};
+use dayshift_engine::{Blobs, Errand, SimTime, Value, map};
 
+use crate::cgroup::Group;
 use crate::changes::{CHANGED_BYTES_MAX, Changes, FILE_BYTES_MAX};
-use crate::lay_out::Scratch;
-use crate::{REMEDY, WORKSPACE, processes};
+use crate::root::{Piece, Root, pieces};
+use crate::{REMEDY, WORKSPACE, archive, processes};
 
 /// Whom the command belongs to on the host if this program is root: the kernel does not hold root to the number of its processes.
 const NOBODY: u32 = 65_534;
@@ -24,22 +29,19 @@ const WATCH: Duration = Duration::from_millis(50);
 const PROBE: Duration = Duration::from_secs(10);
 /// How many bytes of one stream are read at all before the command is stopped, for each byte that is kept.
 const FLOOD_FACTOR: u64 = 1024;
+/// How much a command may write outside of the workspace, in bytes (64 MiB).
+const ELSEWHERE_BYTES_MAX: u64 = 64 << 20;
+/// How many files and folders a command may make, in the workspace and outside of it, besides those that were there.
+const FILES_MAX: u64 = 200_000;
 
-/// Folders of the host that a command sees, unchangeable, if they are there.
-const SYSTEM: [&str; 12] = [
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/etc/alternatives",
-    "/etc/fonts",
-    "/etc/ld.so.cache",
-    "/etc/mime.types",
-    "/etc/python3",
-    "/etc/localtime",
-];
+/// The first shell: says that it is there, unpacks the workspace, and becomes a shell that runs the command within the kernel's limits on each process:
+/// memory, number of processes, size of a file, processor time, open files, no memory dumps. Programs reserve more addresses than they take memory, so
+/// what a process reserves may be twice as much.
+const FIRST: &str = "printf .; tar -xpf - --no-same-owner || exit 126; exec </dev/null; touch -d \"@$7\" /tmp; cd -- \"$6\" || exit 126; \
+                     unset OLDPWD; umask 022; ulimit -c 0 -n 256 -v \"$1\" -u \"$2\" -f \"$3\" -t \"$4\" || exit 126; bash -c \"$5\"; exit $?";
+
+/// Opens the filter of calls, then becomes bubblewrap.
+const WITH_FILTER: &str = "filter=$1; shift; exec \"$@\" 9<\"$filter\"";
 
 /// What a command may use.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +74,8 @@ impl Limits {
 #[derive(Clone, Debug)]
 pub(crate) struct Bubblewrap {
     program: PathBuf,
+    /// What a command sees of the host.
+    pieces: Arc<[Piece]>,
     /// As whom it runs, if not as this program does.
     owner: Option<u32>,
     /// Whether it can forbid a command to make namespaces of its own, in which it could mount what no limit counts (0.8 and later).
@@ -80,6 +84,8 @@ pub(crate) struct Bubblewrap {
 
 /// What running a command came to.
 pub(crate) struct Ran {
+    /// The workspace as the command left it. It exists as long as this is open.
+    workspace: File,
     exit_code: Option<i32>,
     stdout: Stream,
     stderr: Stream,
@@ -108,12 +114,14 @@ impl Bubblewrap {
     /// Tries `program`: as nobody if this program is root, otherwise as it is.
     pub(crate) fn tried(program: &Path) -> Result<Self, String> {
         let program = program.to_owned();
+        let pieces: Arc<[Piece]> = pieces().into();
         let is_root = tempfile::tempfile().and_then(|file| file.metadata()).is_ok_and(|file| file.uid() == 0);
         let owners = if is_root { vec![Some(NOBODY), None] } else { vec![None] };
         let mut why = String::new();
         for closes_namespaces in [true, false] {
             for owner in &owners {
-                let bubblewrap = Self { program: program.clone(), owner: *owner, closes_namespaces };
+                let (program, pieces) = (program.clone(), Arc::clone(&pieces));
+                let bubblewrap = Self { program, pieces, owner: *owner, closes_namespaces };
                 match bubblewrap.probe() {
                     Ok(()) => return Ok(bubblewrap),
                     Err(error) => why = error,
@@ -123,86 +131,109 @@ impl Bubblewrap {
         Err(format!("bubblewrap does not work here ({why}): {REMEDY}"))
     }
 
-    /// Returns whom the files belong to that the command works on, if not to this program.
-    pub(crate) fn owner(&self) -> Option<u32> {
-        self.owner
-    }
-
     fn probe(&self) -> Result<(), String> {
-        let nothing = dayshift_engine::Errand { order: Value::Null, entries: Vec::new() };
-        let scratch = Scratch::new(&nothing, &dayshift_engine::MemoryBlobs::new(), self.owner);
-        let scratch = scratch.map_err(|error| error.to_string())?;
         let limits =
             Limits { timeout: PROBE, memory_bytes: 256 << 20, output_bytes: 1024, processes: 16, changes_max: 1 };
-        let order = map! { "command" => "true", "folder" => "/" };
-        let ran = self.run(&order, &limits, &scratch).map_err(|error| error.to_string())?;
-        if ran.exit_code == Some(0) {
-            return Ok(());
+        let order = map! { "command" => "echo tried > tried", "folder" => "/" };
+        let errand = Errand { order, entries: Vec::new() };
+        let ran =
+            self.run(&errand, &limits, &dayshift_engine::MemoryBlobs::new()).map_err(|error| error.to_string())?;
+        if ran.exit_code != Some(0) {
+            return Err(ran.stderr.first_line());
         }
-        let said = String::from_utf8_lossy(&ran.stderr.kept).lines().next().unwrap_or("it says nothing").to_owned();
-        Err(said)
+        match std::fs::read(ran.workspace().join("tried")) {
+            Ok(text) if text == b"tried\n" => Ok(()),
+            Ok(_) => Err("what a command wrote came back changed".to_owned()),
+            Err(error) => Err(format!("what a command wrote cannot be read: {error}")),
+        }
     }
 
-    /// Runs the command of `order` over the copy in `scratch`.
-    pub(crate) fn run(&self, order: &Value, limits: &Limits, scratch: &Scratch) -> io::Result<Ran> {
-        let mut child = self.command(order, limits, scratch).spawn()?;
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    /// Runs the command of `errand` over a copy of its entries.
+    pub(crate) fn run(&self, errand: &Errand, limits: &Limits, blobs: &dyn Blobs) -> io::Result<Ran> {
+        let workspace_bytes = archive::unpacked_bytes(errand) + CHANGED_BYTES_MAX;
+        let written_max = workspace_bytes + ELSEWHERE_BYTES_MAX;
+        // What it writes is memory too. Two more processes: bubblewrap, and the shell that sets the limits.
+        let group = Group::new(limits.memory_bytes + written_max, limits.processes + 2);
+        let root = Root::new(&self.pieces, self.owner)?;
+        let mut child = self.command(&errand.order, limits, workspace_bytes, &root).spawn()?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let most = limits.output_bytes;
+        let (ready, is_ready) = channel();
         thread::scope(|scope| {
-            let stdout = scope.spawn(move || stdout.map(|stream| Stream::read(stream, most)).unwrap_or_default());
-            let stderr = scope.spawn(move || stderr.map(|stream| Stream::read(stream, most)).unwrap_or_default());
-            let mut watch = Watch { limits, scratch, started: Instant::now(), timed_out: false, stopped: None };
+            let stdout = scope.spawn(move || stdout.map(|stream| Stream::after_sign(stream, most, &ready)));
+            let stderr = scope.spawn(move || stderr.map(|stream| Stream::read(stream, most)));
+            let opened = Opened::when_ready(&child, &is_ready, group.as_ref(), errand.entries.len());
+            let opened = match opened {
+                Ok(opened) => opened,
+                Err(error) => {
+                    child.kill()?;
+                    child.wait()?;
+                    let said = stderr.join().ok().flatten().unwrap_or_default();
+                    return Err(if said.bytes > 0 { io::Error::other(said.first_line()) } else { error });
+                }
+            };
+            let now = now_of(&errand.order);
+            let unpacked = scope.spawn(move || {
+                let mut stdin = stdin.map(io::BufWriter::new);
+                stdin.as_mut().map_or(Ok(()), |stdin| archive::write(errand, now, blobs, stdin))
+            });
+            let mut watch = Watch { limits, opened: &opened, started: Instant::now(), timed_out: false, stopped: None };
             let status = watch.until_it_ends(&mut child);
+            let (timed_out, stopped) = (watch.timed_out, watch.stopped);
             // With its first process, everything in the sandbox has ended: the streams are closed.
-            let (stdout, stderr) = (stdout.join().unwrap_or_default(), stderr.join().unwrap_or_default());
+            let (stdout, stderr) = (stdout.join().ok().flatten(), stderr.join().ok().flatten());
+            let (stdout, stderr) = (stdout.unwrap_or_default(), stderr.unwrap_or_default());
             let status = status?;
-            let is_flood = |stream: &Stream| stream.bytes > most as u64 * FLOOD_FACTOR;
-            let flooded = is_flood(&stdout) || is_flood(&stderr);
-            let stopped = watch.stopped.or_else(|| flooded.then(|| "it printed without end".to_owned()));
-            let ended = !watch.timed_out && stopped.is_none();
+            if !timed_out && stopped.is_none() {
+                unpacked.join().map_err(|_| io::Error::other("the workspace could not be copied"))??;
+            }
+            let out_of_memory = group.as_ref().is_some_and(Group::ran_out_of_memory);
+            let flooded = [&stdout, &stderr].iter().any(|stream| stream.bytes > most as u64 * FLOOD_FACTOR);
+            let stopped = stopped
+                .or_else(|| out_of_memory.then(|| too_much_memory(limits)))
+                .or_else(|| flooded.then(|| "it printed without end".to_owned()));
+            let ended = !timed_out && stopped.is_none();
             let exit_code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).filter(|_| ended);
-            Ok(Ran { exit_code, stdout, stderr, timed_out: watch.timed_out, stopped })
+            Ok(Ran { workspace: opened.workspace, exit_code, stdout, stderr, timed_out, stopped })
         })
     }
 
     /// Returns the command line: what is seen is listed, and nothing else is there.
-    fn command(&self, order: &Value, limits: &Limits, scratch: &Scratch) -> Command {
+    fn command(&self, order: &Value, limits: &Limits, workspace_bytes: u64, root: &Root<'_>) -> Command {
         let text = |name: &str| order.get(name).and_then(Value::as_text).unwrap_or_default();
-        let mut command = Command::new(&self.program);
+        let filter = Some(root.filter()).filter(|filter| filter.exists());
+        let mut command = match &filter {
+            None => Command::new(&self.program),
+            Some(filter) => {
+                let mut command = Command::new("/bin/sh");
+                command.args(["-c", WITH_FILTER, "sh"]).arg(filter).arg(&self.program).args(["--seccomp", "9"]);
+                command
+            }
+        };
         command.args(["--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000", "--hostname", "office"]);
         // When the first process of the namespace has ended, the kernel has ended all others: nothing goes on once the command is over.
         command.args(["--as-pid-1", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
         if self.closes_namespaces {
             command.arg("--disable-userns");
         }
-        for path in SYSTEM.iter().map(Path::new).filter(|path| path.symlink_metadata().is_ok()) {
-            match path.read_link() {
-                // Where the system's folders have moved below /usr, links stand in their places.
-                Ok(target) if !path.starts_with("/etc") => command.arg("--symlink").arg(target).arg(path),
-                Ok(_) | Err(_) => command.arg("--ro-bind").arg(path).arg(path),
-            };
-        }
-        command.arg("--ro-bind").arg(scratch.passwd()).arg("/etc/passwd");
+        command.args(root.arguments());
         command.args(["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]);
-        command.arg("--bind").arg(scratch.workspace()).arg(WORKSPACE);
-        command.arg("--bind").arg(scratch.tmp()).arg("/tmp");
-        command
-            .args(["--remount-ro", "/", "--chdir"])
-            .arg(format!("{WORKSPACE}{}", text("folder").trim_end_matches('/')));
-        // The kernel's limits on each process: memory, number of processes, size of a file, processor time, open files, no memory dumps.
-        // Programs reserve more addresses than they take memory, so what a process reserves may be twice as much.
+        command.args(["--perms", "0755", "--size", &workspace_bytes.to_string(), "--tmpfs", WORKSPACE]);
+        command.args(["--perms", "1777", "--size", &ELSEWHERE_BYTES_MAX.to_string(), "--tmpfs", "/tmp"]);
+        command.args(["--remount-ro", "/", "--chdir", WORKSPACE, "--", "bash", "-c", FIRST, "bash"]);
         let memory_kib = (limits.memory_bytes >> 9).to_string();
         let seconds = (limits.timeout.as_secs() + 1).to_string();
         let file_kib = (FILE_BYTES_MAX >> 10).to_string();
-        command.args(["--", "bash", "-c"]);
-        command.arg("umask 022; ulimit -c 0 -n 256 -v \"$1\" -u \"$2\" -f \"$3\" -t \"$4\" || exit 126; bash -c \"$5\"; exit $?");
         // The shell that sets the limits is a process too.
         let processes = (limits.processes + 1).to_string();
-        command.args(["bash", &memory_kib, &processes, &file_kib, &seconds, text("command")]);
+        command.args([&memory_kib, &processes, &file_kib, &seconds, text("command")]);
+        command.arg(format!("{WORKSPACE}{}", text("folder").trim_end_matches('/')));
+        command.arg((now_of(order).as_millis().div_euclid(1000)).to_string());
         command.env_clear();
         command.env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin").env("HOME", "/tmp").env("USER", "user");
         command.env("LANG", "C.UTF-8").env("TZ", text("zone")).env("TMPDIR", "/tmp").env("TERM", "dumb");
-        command.current_dir(scratch.folder()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.current_dir(root.folder());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(owner) = self.owner {
             command.uid(owner).gid(owner);
         }
@@ -210,10 +241,41 @@ impl Bubblewrap {
     }
 }
 
+/// Returns what time it is in the simulation.
+fn now_of(order: &Value) -> SimTime {
+    order.get("now").and_then(Value::as_int).map(SimTime::from_millis).unwrap_or_default()
+}
+
+/// The file systems that a command writes to, opened from outside: they can be looked at, and last until this is dropped.
+struct Opened {
+    workspace: File,
+    elsewhere: File,
+    /// How many files and folders there may be.
+    files_max: u64,
+}
+
+impl Opened {
+    /// Waits until the first shell is there.
+    fn when_ready(child: &Child, is_ready: &Receiver<()>, group: Option<&Group>, entries: usize) -> io::Result<Self> {
+        match is_ready.recv_timeout(PROBE) {
+            Ok(()) => {}
+            Err(RecvTimeoutError::Timeout) => return Err(io::Error::other("bubblewrap does not start")),
+            Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("bubblewrap ended at once")),
+        }
+        let inside = processes::below(child.id());
+        let first = inside.first().ok_or_else(|| io::Error::other("the sandbox has no process"))?;
+        if let Some(group) = group {
+            [child.id()].iter().chain(&inside).for_each(|process| group.take(*process));
+        }
+        let open = |path: &str| File::open(format!("/proc/{first}/root{path}"));
+        Ok(Self { workspace: open(WORKSPACE)?, elsewhere: open("/tmp")?, files_max: FILES_MAX + entries as u64 })
+    }
+}
+
 /// Watches over a running command.
 struct Watch<'a> {
     limits: &'a Limits,
-    scratch: &'a Scratch,
+    opened: &'a Opened,
     started: Instant,
     timed_out: bool,
     stopped: Option<String>,
@@ -245,17 +307,25 @@ impl Watch<'_> {
         let usage = processes::usage(process);
         let Limits { memory_bytes, processes, .. } = *self.limits;
         if usage.memory_bytes > memory_bytes {
-            return Some(format!("it took more than {} MiB of memory", memory_bytes >> 20));
+            return Some(too_much_memory(self.limits));
         }
         // The shell that sets the limits is one of them.
         if usage.processes > processes + 1 {
             return Some(format!("it had more than {processes} processes"));
         }
-        // The copy itself was there before.
-        let most = CHANGED_BYTES_MAX + WORKSPACE_BYTES;
-        let written = processes::written(&[self.scratch.workspace(), self.scratch.tmp()], most);
-        (written > most).then(|| format!("it wrote more than {CHANGED_BYTES_MAX} bytes"))
+        // How much is written the kernel limits; how many files there are it does not.
+        let files = [&self.opened.workspace, &self.opened.elsewhere].map(files_on).iter().sum::<u64>();
+        (files > self.opened.files_max).then(|| format!("it made more than {FILES_MAX} files"))
     }
+}
+
+fn too_much_memory(limits: &Limits) -> String {
+    format!("it took more than {} MiB of memory", limits.memory_bytes >> 20)
+}
+
+/// Returns how many files and folders there are on a file system, also such as have no name any more.
+fn files_on(folder: &File) -> u64 {
+    rustix::fs::fstatvfs(folder).map_or(0, |system| system.f_files.saturating_sub(system.f_ffree))
 }
 
 /// Ends a command: its namespace goes with it, and every process in there.
@@ -273,10 +343,21 @@ fn end(child: &mut Child) -> io::Result<std::process::ExitStatus> {
     Ok(status)
 }
 
-/// How large the copy of the workspace may be, in bytes.
-const WORKSPACE_BYTES: u64 = 256 << 20;
-
 impl Stream {
+    /// Reads the sign that the first shell gives, says so, then goes on as [`Self::read`] does.
+    fn after_sign(mut stream: impl Read, most: usize, ready: &Sender<()>) -> Self {
+        let mut sign = [0];
+        match stream.read_exact(&mut sign) {
+            Ok(()) if sign == *b"." && ready.send(()).is_ok() => Self::read(stream, most),
+            Ok(()) | Err(_) => Self::default(),
+        }
+    }
+
+    /// Returns its first line, or that there is none.
+    fn first_line(&self) -> String {
+        String::from_utf8_lossy(&self.kept).lines().next().unwrap_or("it says nothing").to_owned()
+    }
+
     /// Reads all of `stream` and keeps its beginning. A flood is not read to its end: then the pipe closes, which ends whoever writes on.
     fn read(mut stream: impl Read, most: usize) -> Self {
         let mut read = Self::default();
@@ -304,6 +385,11 @@ impl Stream {
 }
 
 impl Ran {
+    /// Returns where the workspace can be read.
+    pub(crate) fn workspace(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.workspace.as_raw_fd()))
+    }
+
     /// Returns this as it is recorded.
     pub(crate) fn outcome(self, changes: Changes) -> Value {
         let count = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);

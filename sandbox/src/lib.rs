@@ -1,12 +1,16 @@
 //! The host's end of errands: runs a command over a copy of the workspace, apart from the network, from the host's files and from its processes
 //! (bubblewrap), within limits, and brings back what it printed and changed. It decides nothing: what comes of that is for the world.
+//!
 
 #![expect(clippy::disallowed_methods, reason = "an edge: this crate is where the host comes in")]
 
+mod archive;
+mod cgroup;
 mod changes;
 mod command;
-mod lay_out;
+mod filter;
 mod processes;
+mod root;
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -15,11 +19,12 @@ use dayshift_engine::{Blobs, Errand, Host, Seq, Value, map};
 
 use command::{Bubblewrap, Limits};
 
+
 /// Where the copy of the workspace is inside the sandbox.
 pub const WORKSPACE: &str = "/workspace";
 
 /// What a caller is told where nothing can be run.
-const REMEDY: &str = "commands run under bubblewrap with unprivileged user namespaces; install it (Debian: apt-get install bubblewrap) where this program \
+const REMEDY: &str = "commands run under bubblewrap 0.7 or later with unprivileged user namespaces; install it (Debian: apt-get install bubblewrap) where this program \
                       runs, or use the other tools";
 
 /// Runs commands under bubblewrap. Where it is not there, it says so in every answer.
@@ -58,9 +63,8 @@ impl Sandbox {
         let bubblewrap = self.bubblewrap().as_ref().map_err(Clone::clone)?;
         let failed = |error: std::io::Error| format!("the sandbox could not be made ({error}); try again");
         let limits = Limits::of(&errand.order).ok_or("this program knows no such errand; use the other tools")?;
-        let scratch = lay_out::Scratch::new(errand, blobs, bubblewrap.owner()).map_err(failed)?;
-        let ran = bubblewrap.run(&errand.order, &limits, &scratch).map_err(failed)?;
-        let changes = changes::between(&scratch, errand, limits.changes_max, blobs).map_err(failed)?;
+        let ran = bubblewrap.run(errand, &limits, blobs).map_err(failed)?;
+        let changes = changes::between(&ran.workspace(), errand, limits.changes_max, blobs).map_err(failed)?;
         Ok(ran.outcome(changes))
     }
 }

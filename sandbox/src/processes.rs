@@ -1,9 +1,9 @@
-//! How many processes a command has and how much memory they take together, and how much it wrote: read from the host while it runs. Limits on
-//! single processes are the kernel's; those on all of them together are held here.
+//! How many processes a command has and how much memory they take together: read from the host while it runs. Limits on single processes are the
+//! kernel's; those on all of them together are held here, and by a control group where there is one.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The size of a page of memory, in bytes. Larger ones exist; then less is counted than is there.
 const PAGE_BYTES: u64 = 4096;
@@ -58,29 +58,4 @@ fn stat(id: u32) -> Option<(u32, u64)> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let (parent, pages) = (fields.get(1)?.parse().ok()?, fields.get(21)?.parse::<u64>().ok()?);
     Some((parent, pages.saturating_mul(PAGE_BYTES)))
-}
-
-/// Returns how much lies below the folders, or more than `most` once it is more.
-pub(crate) fn written(folders: &[PathBuf], most: u64) -> u64 {
-    let mut open = folders.to_vec();
-    let mut bytes = 0;
-    while let Some(folder) = open.pop() {
-        bytes += size_of(&folder, &mut open);
-        if bytes > most {
-            break;
-        }
-    }
-    bytes
-}
-
-fn size_of(folder: &Path, open: &mut Vec<PathBuf>) -> u64 {
-    let mut bytes = 0;
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => open.push(entry.path()),
-            Ok(_) => bytes += entry.metadata().map_or(0, |metadata| metadata.len()),
-            Err(_) => {}
-        }
-    }
-    bytes
 }

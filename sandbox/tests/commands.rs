@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use dayshift_engine::{BlobId, Blobs, Content, Errand, ErrandEntry, Host, MemoryBlobs, Seq, Value, map};
+use dayshift_engine::{BlobId, Blobs, Content, Errand, ErrandEntry, Host, MemoryBlobs, Seq, SimTime, Value, map};
 use dayshift_sandbox::Sandbox;
 
 static SANDBOX: LazyLock<Sandbox> = LazyLock::new(Sandbox::new);
@@ -57,7 +57,10 @@ impl Bench {
     }
 
     fn carry_out(&self, sandbox: &Sandbox, command: &str) -> Value {
-        let mut order = map! { "kind" => "shell", "command" => command, "folder" => "/", "zone" => "Europe/Berlin" };
+        let now: SimTime = "2026-03-16T10:00:00Z".parse().expect("a time");
+        let mut order = map! {
+            "kind" => "shell", "command" => command, "folder" => "/", "zone" => "Europe/Berlin", "now" => now.as_millis(),
+        };
         if let Value::Map(order) = &mut order {
             order.extend(self.limits.iter().map(|(name, limit)| ((*name).into(), Value::from(*limit))));
         }
@@ -156,7 +159,8 @@ fn a_command_sees_and_reaches_nothing_else() {
     let port = listener.local_addr().expect("bound").port();
     let command = format!(
         "cat {secret}; ls /home /root /var 2>&1; touch /usr/x /x /etc/x /dev/x /dev/shm/x; (echo > /dev/tcp/127.0.0.1/{port}) && echo connected; \
-         env | cut -d= -f1 | sort | tr '\\n' ' '; id -u; unshare -Ur true && echo nested",
+         env | cut -d= -f1 | sort | tr '\\n' ' '; id -u; {nested}",
+        nested = "perl -e 'print qq(nested\\n) if syscall(272, 0x10000000) == 0'",
         secret = secret.path().display(),
     );
     let Some(outcome) = bench().run(&command) else { return };
@@ -262,4 +266,134 @@ fn where_bubblewrap_is_missing_or_broken_the_answer_says_what_to_do() {
         &MemoryBlobs::new(),
     );
     assert!(unknown.get("unavailable").is_some());
+}
+
+#[test]
+fn a_command_sees_the_programs_that_are_listed_and_nothing_else_of_the_host() {
+    let command = "ls -A / /usr /usr/local 2>&1; find / -xdev -iname '*dayshift*' -not -path '/proc/*' 2>/dev/null; \
+                   for name in cargo rustc gcc ssh curl mount sudo dayshift; do command -v $name; done; \
+                   python3 -c 'import json, sqlite3, dayshift' 2>&1 | tail -1; echo a b | awk '{print $2}' | sed s/b/c/";
+    let Some(outcome) = bench().run(command) else { return };
+    let stdout = text(&outcome, "stdout");
+    for name in ["home", "root", "var", "opt", "srv", "mnt", "media", "boot", "sys", "run"] {
+        assert!(!stdout.lines().any(|line| line == name), "{name}: {stdout}");
+    }
+    assert!(!stdout.contains("/cargo") && !stdout.contains("/gcc") && !stdout.contains("/dayshift"), "{stdout}");
+    assert!(stdout.contains("No module named 'dayshift'") || stdout.contains("python3: command not found"), "{stdout}");
+    assert!(stdout.ends_with("c\n"), "{stdout}");
+}
+
+#[test]
+fn listings_show_no_time_of_the_host() {
+    let bench = bench().file("/a.txt", b"one").folder("/in");
+    let Some(outcome) = bench.run("ls -la --time-style=full-iso . / /usr /etc") else { return };
+    let stdout = text(&outcome, "stdout");
+    assert!(stdout.contains("2026-03-16 10:00:00.000000000 +0100 a.txt"), "{stdout}");
+    assert!(stdout.contains("2026-03-16 11:00:00.000000000 +0100 .\n"), "the workspace, as of now: {stdout}");
+    assert!(stdout.contains("2000-01-01 01:00:00.000000000 +0100 ..\n"), "what is around it: {stdout}");
+    // What the kernel shows has the time of the machine; programs have theirs.
+    for line in stdout.lines().filter(|line| line.starts_with(['d', '-', 'l'])) {
+        let is_kernel = ["proc", "dev"].iter().any(|name| line.ends_with(&format!(" {name}")));
+        let is_told = line.contains(" 2026-03-16 ") || line.contains(" 2000-01-01 ");
+        assert!(is_kernel || is_told || line.contains(" nobody ") || line.contains(" 65534 "), "{line}");
+    }
+}
+
+#[test]
+fn memory_that_no_process_shows_cannot_be_had() {
+    let bench = bench();
+    let command = r#"perl -e '
+        for (["memfd_create", 319, "x", 0], ["shmget", 29, 0, 1 << 20, 0x3ff], ["msgget", 68, 0, 0x3ff], ["io_uring_setup", 425, 8, 0],
+             ["unshare", 272, 0x10000000], ["ptrace", 101, 0, 0, 0, 0]) {
+            my ($name, $number, @arguments) = @$_;
+            print "$name: ", syscall($number, @arguments) == -1 && $!{EPERM} ? "refused" : "made", "
+";
+        }'"#;
+    let Some(outcome) = bench.run(command) else { return };
+    if cfg!(target_arch = "x86_64") {
+        let refused = "memfd_create: refused\nshmget: refused\nmsgget: refused\nio_uring_setup: refused\nunshare: refused\nptrace: refused\n";
+        assert_eq!(text(&outcome, "stdout"), refused, "{outcome}");
+    }
+}
+
+#[test]
+fn files_without_a_name_count_as_files_with_one_do() {
+    // Open files that are removed: 200 of 8 MiB would be 1.6 GB.
+    let command = r#"perl -e '
+        my (@open, $written); my $block = "x" x (1 << 20);
+        for my $number (1 .. 200) {
+            open(my $file, ">", "f$number") or last; unlink "f$number"; push @open, $file;
+            for (1 .. 8) { my $bytes = syswrite($file, $block) // last; $written += $bytes; }
+        }
+        print $written > 60 << 20 && $written < 70 << 20 ? "full" : $written, "
+";'"#;
+    for folder in ["/workspace", "/tmp"] {
+        let Some(outcome) = bench().run(&format!("cd {folder}; {command}; df -h . | tail -1")) else { return };
+        assert!(text(&outcome, "stdout").starts_with("full\n"), "{outcome}");
+        assert!(changes(&outcome).is_empty());
+    }
+}
+
+#[test]
+fn folders_nested_deeper_than_any_path_leave_nothing_on_the_host() {
+    let command = r#"perl -e '
+        my $name = "d" x 200; my $block = "x" x (1 << 20);
+        for my $depth (1 .. 5000) {
+            mkdir $name and chdir $name or last;
+            open(my $file, ">", "f") or last; syswrite($file, $block); close $file;
+        }
+        print "deep
+";'"#;
+    let started = Instant::now();
+    let bench = bench();
+    let Some(outcome) = bench.run(command) else { return };
+    assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+    assert_eq!(text(&outcome, "stdout"), "deep\n", "{outcome}");
+    let kept = std::fs::read_dir(std::env::temp_dir()).expect("there is one").flatten();
+    for folder in kept.filter(|entry| entry.file_name().to_string_lossy().starts_with("dayshift-shell-")) {
+        assert!(bytes_below(&folder.path()) < 100_000, "{}", folder.path().display());
+    }
+}
+
+fn bytes_below(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => bytes_below(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+#[test]
+fn files_are_counted_even_if_they_are_empty() {
+    let command =
+        "perl -e 'for my $f (1 .. 10000000) { open(my $file, q(>), qq(/tmp/$f)) or last; close $file }'; echo done";
+    let started = Instant::now();
+    let Some(outcome) = bench().run(command) else { return };
+    assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+    assert_eq!(text(&outcome, "stopped"), "it made more than 200000 files", "{outcome}");
+}
+
+#[test]
+fn links_are_followed_inside_the_workspace_and_nowhere_else() {
+    let bench = bench().file("/a", b"content").folder("/in").file("/in/b", b"inner");
+    let command = "ln -s in folder; ln -s folder/b through; ln -s ./in/../a dotted; ln -s /workspace/in/b absolute; ln -s in/../../a climbing; \
+                   ln -s a/x not-a-folder; ln -s one two; ln -s two one; ln -s /proc/self/environ host; ln -s /workspace/../etc/passwd out";
+    let Some(outcome) = bench.run(command) else { return };
+    assert_eq!(changes(&outcome), ["file /absolute", "file /dotted", "file /through"]);
+    assert_eq!(bench.content(&outcome, "/through").as_deref(), Some(&b"inner"[..]));
+    let dropped = outcome.get("dropped").and_then(Value::as_list).expect("a list");
+    let dropped: Vec<String> = dropped.iter().map(|each| text(each, "path")).collect();
+    assert_eq!(dropped, ["/climbing", "/folder", "/host", "/not-a-folder", "/one", "/out", "/two"]);
+}
+
+#[test]
+fn long_names_and_old_times_arrive_as_they_are() {
+    let long = format!("/{}", "n".repeat(240));
+    let bench = bench().folder(&long).file(&format!("{long}/{}", "ö".repeat(100)), b"x");
+    let Some(outcome) = bench.run("find . -type f -printf '%p %TY-%Tm-%Td %m\\n'") else { return };
+    assert_eq!(text(&outcome, "stdout"), format!(".{long}/{} 2026-03-16 644\n", "ö".repeat(100)), "{outcome}");
+    assert!(changes(&outcome).is_empty(), "{outcome}");
 }

@@ -161,6 +161,7 @@ impl ShellState {
             "processes" => i64::from(limits.processes),
             "changes_max" => CHANGES_MAX,
             "zone" => desk.zone.name(),
+            "now" => context.time.as_millis(),
         })
     }
 

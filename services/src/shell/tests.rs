@@ -7,7 +7,7 @@ use crate::testing::Bench;
 
 fn order(bench: &Bench<ShellState>, actor: &Actor, arguments: Value) -> Result<Value, Rejection> {
     let frame = Frame::new();
-    let (seq, time, blobs) = (Seq::default(), SimTime::default(), MemoryBlobs::new());
+    let (seq, time, blobs) = (Seq::default(), SimTime::from_millis(1_773_651_600_000), MemoryBlobs::new());
     let context = Context { seq, time, actor, turn: None, seed: Seed::new(1), frame: &frame, blobs: &blobs };
     bench.service.order(&ToolCall::new(RUN, arguments), "/in", &bench.desk, &context)
 }
@@ -30,7 +30,7 @@ fn a_shell_is_off_until_it_is_turned_on() {
     let expected = map! {
         "kind" => "shell", "command" => "true", "folder" => "/in", "timeout_seconds" => 5_i64, "memory_mib" => i64::from(usual.memory_mib),
         "output_bytes" => i64::from(usual.output_bytes), "processes" => i64::from(usual.processes), "changes_max" => CHANGES_MAX,
-        "zone" => "Europe/Berlin",
+        "zone" => "Europe/Berlin", "now" => 1_773_651_600_000_i64,
     };
     assert_eq!(order, expected);
 }
