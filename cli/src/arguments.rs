@@ -235,6 +235,9 @@ pub(crate) enum Command {
     },
     /// Writes the store anew without what was discarded
     Compact,
+    /// Evaluates scripts for the program that started this one
+    #[command(hide = true)]
+    Scripts,
 }
 
 /// What an export writes.

@@ -11,6 +11,7 @@ mod log;
 mod report;
 mod scenario;
 mod scene;
+mod scripts;
 mod store;
 mod vector;
 
@@ -37,5 +38,7 @@ fn _dayshift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(log::load, module)?)?;
     module.add_function(wrap_pyfunction!(log::replay, module)?)?;
     module.add_function(wrap_pyfunction!(log::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(scripts::_isolate_scripts, module)?)?;
+    module.add_function(wrap_pyfunction!(scripts::_serve_scripts, module)?)?;
     Ok(())
 }

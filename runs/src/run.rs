@@ -18,6 +18,7 @@ use crate::library::Library;
 use crate::live::day_name;
 use crate::note::RunNote;
 use crate::office::office;
+use crate::scenario::open_package;
 
 /// One run, whole in memory. A clone shares everything.
 #[derive(Clone)]
@@ -47,7 +48,7 @@ impl Run {
         };
         let package = Package::from_blobs(digest, &*blobs)
             .map_err(|error| ReplayError::Scenario(format!("{error}; verify the run")))?;
-        let scenario = Scenario::load(package).map_err(RunError::Scenario)?;
+        let scenario = open_package(package)?;
         Ok(Self { name, note, records, blobs, scenario })
     }
 

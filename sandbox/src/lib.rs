@@ -1,6 +1,7 @@
 //! The host's end of errands: runs a command over a copy of the workspace, apart from the network, from the host's files and from its processes
 //! (bubblewrap), within limits, and brings back what it printed and changed. It decides nothing: what comes of that is for the world.
 //!
+//! Also here: the processes in which the scripts of packages are evaluated that nobody vouches for (`scripts.rs`).
 
 #![expect(clippy::disallowed_methods, reason = "an edge: this crate is where the host comes in")]
 
@@ -11,6 +12,7 @@ mod command;
 mod filter;
 mod processes;
 mod root;
+mod scripts;
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -19,6 +21,7 @@ use dayshift_engine::{Blobs, Errand, Host, Seq, Value, map};
 
 use command::{Bubblewrap, Limits};
 
+pub use scripts::{SCRIPT_CPU_MAX, SCRIPT_RESIDENT_BYTES_MAX, ScriptWorkers, serve_scripts};
 
 /// Where the copy of the workspace is inside the sandbox.
 pub const WORKSPACE: &str = "/workspace";

@@ -25,3 +25,9 @@ pub fn built_in(name: &str) -> Result<Package, Vec<Problem>> {
     };
     Package::from_files(name, files.iter().map(|(path, bytes)| (*path, *bytes)))
 }
+
+/// Returns whether `package` is a built-in scenario, byte for byte, whatever it is called.
+#[must_use]
+pub fn is_built_in(package: &Package) -> bool {
+    LIBRARY.iter().any(|(_, files)| package.holds_exactly(files))
+}

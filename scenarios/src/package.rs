@@ -160,6 +160,12 @@ impl Package {
         BlobId::of(&self.manifest())
     }
 
+    /// Returns whether the package holds these files, and no others. One digest stands for one set of files.
+    pub(crate) fn holds_exactly(&self, files: &[(&str, &[u8])]) -> bool {
+        self.files.len() == files.len()
+            && files.iter().all(|(path, bytes)| self.files.get(*path).is_some_and(|held| **held == **bytes))
+    }
+
     /// Returns the bytes of the file at `path`.
     #[must_use]
     pub fn get(&self, path: &str) -> Option<&Arc<[u8]>> {

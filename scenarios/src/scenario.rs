@@ -12,7 +12,8 @@ use crate::agents::{Agent, Noop, Scripted};
 use crate::checks::StarlarkChecks;
 use crate::examples::{self, Examples};
 use crate::guards::{GUARDS_PATH, Named, ScenarioGuards};
-use crate::language::{Language, Program, Vocabulary};
+use crate::language::{Isolation, Language, Program, Vocabulary};
+use crate::library::is_built_in;
 use crate::manifest::{CHECKS_PATH, FunctionName, MANIFEST_PATH, Manifest, Person, PersonaEntry, Requirement};
 use crate::package::Package;
 use crate::problem::{Place, Problem, Report, did_you_mean};
@@ -105,6 +106,29 @@ impl<W: World> Scenario<W> {
     ///
     /// As [`Self::load`].
     pub fn load_with(package: Package, vocabulary: &Vocabulary) -> Result<Self, Vec<Problem>> {
+        Self::load_in(package, vocabulary, None)
+    }
+
+    /// Loads `package`, whose scripts ask the questions of `vocabulary`. They are evaluated by the processes of `isolation`, unless the package is
+    /// a built-in one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::load`].
+    pub fn load_isolated(
+        package: Package,
+        vocabulary: &Vocabulary,
+        isolation: &Arc<Isolation>,
+    ) -> Result<Self, Vec<Problem>> {
+        let isolation = (!is_built_in(&package)).then_some(isolation);
+        Self::load_in(package, vocabulary, isolation)
+    }
+
+    fn load_in(
+        package: Package,
+        vocabulary: &Vocabulary,
+        isolation: Option<&Arc<Isolation>>,
+    ) -> Result<Self, Vec<Problem>> {
         let Some(bytes) = package.get(MANIFEST_PATH).cloned() else {
             let message = "the package has no scenario.yaml";
             let problem = Problem::of_file("scenario/missing-file", MANIFEST_PATH, message, "add it");
@@ -114,7 +138,7 @@ impl<W: World> Scenario<W> {
         let report = Report::new(MANIFEST_PATH, &source);
         let Some(root) = yaml::read(&report, &bytes) else { return Err(report.into_problems()) };
         let mut problems = Vec::new();
-        let loaded = Loading { vocabulary, package: &package, problems: &mut problems }.load(&root, &report);
+        let loaded = Loading { vocabulary, isolation, package: &package, problems: &mut problems }.load(&root, &report);
         problems.splice(0..0, report.into_problems());
         match loaded {
             Some(scenario) if problems.is_empty() => Ok(Self { digest: package.digest(), package, ..scenario }),
@@ -313,6 +337,8 @@ impl<W: World> Scenario<W> {
 /// The reading of one package. Problems of other files than `scenario.yaml` are gathered here.
 struct Loading<'a> {
     vocabulary: &'a Vocabulary,
+    /// Where scripts are evaluated, if not here.
+    isolation: Option<&'a Arc<Isolation>>,
     package: &'a Package,
     problems: &'a mut Vec<Problem>,
 }
@@ -338,7 +364,10 @@ impl Loading<'_> {
             days: manifest.days.iter().map(|day| day.name.clone()).collect(),
             people: manifest.people.iter().map(|person| person.name.clone()).collect(),
         });
-        let language = Language::new(self.vocabulary).map_err(|problem| self.problems.push(problem)).ok()?;
+        let language = match self.isolation {
+            Some(isolation) => Language::apart(self.vocabulary, isolation),
+            None => Language::new(self.vocabulary).map_err(|problem| self.problems.push(problem)).ok()?,
+        };
         let mut programs = BTreeMap::new();
         let program = self.program(&language, &mut programs, CHECKS_PATH, report, Place::default());
         let wanted = timeline.conditions.iter().flatten().chain(manifest.checks.iter().map(|check| &check.function));

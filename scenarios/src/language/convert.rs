@@ -8,8 +8,10 @@ use starlark::values::structs::StructRef;
 use starlark::values::tuple::TupleRef;
 use starlark::values::{Heap, StringValue, UnpackValue, Value as StarValue};
 
-/// How many values a script may give back or ask with at once.
+/// How many values a script may give back or ask with at once, and how much text they may hold, in bytes (16 MiB). Parts that are shared count
+/// wherever they stand.
 const NODES_MAX: usize = 100_000;
+const TEXT_BYTES_MAX: usize = 16 << 20;
 
 /// Returns `value` on `heap`.
 pub(super) fn to_starlark<'v>(heap: Heap<'v>, value: &Value) -> StarValue<'v> {
@@ -30,15 +32,29 @@ pub(super) fn to_starlark<'v>(heap: Heap<'v>, value: &Value) -> StarValue<'v> {
 ///
 /// A sentence, for what no call can carry: functions, numbers beyond 64 bits, keys that are no text, or too much of it.
 pub(super) fn from_starlark(value: StarValue<'_>) -> Result<Value, String> {
-    let mut nodes = 0;
-    convert(value, VALUE_DEPTH_MAX, &mut nodes)
+    convert(value, VALUE_DEPTH_MAX, &mut Room { nodes: NODES_MAX, text_bytes: TEXT_BYTES_MAX })
 }
 
-fn convert(value: StarValue<'_>, levels: usize, nodes: &mut usize) -> Result<Value, String> {
-    *nodes += 1;
-    if *nodes > NODES_MAX {
-        return Err(format!("a value with more than {NODES_MAX} parts cannot be passed on; pass less"));
+/// How much more may be passed on.
+struct Room {
+    nodes: usize,
+    text_bytes: usize,
+}
+
+impl Room {
+    fn text(&mut self, text: &str) -> Result<SmolStr, String> {
+        let left = self.text_bytes.checked_sub(text.len());
+        self.text_bytes = left.ok_or_else(|| {
+            format!("a value with more than {TEXT_BYTES_MAX} bytes of text cannot be passed on; pass less")
+        })?;
+        Ok(text.into())
     }
+}
+
+fn convert(value: StarValue<'_>, levels: usize, room: &mut Room) -> Result<Value, String> {
+    let left = room.nodes.checked_sub(1);
+    room.nodes =
+        left.ok_or_else(|| format!("a value with more than {NODES_MAX} parts cannot be passed on; pass less"))?;
     if value.is_none() {
         return Ok(Value::Null);
     }
@@ -46,7 +62,7 @@ fn convert(value: StarValue<'_>, levels: usize, nodes: &mut usize) -> Result<Val
         return Ok(Value::Bool(truth));
     }
     if let Some(text) = value.unpack_str() {
-        return Ok(Value::Text(text.into()));
+        return room.text(text).map(Value::Text);
     }
     if value.get_type() == "int" {
         let number = i64::unpack_value(value).ok().flatten();
@@ -58,7 +74,7 @@ fn convert(value: StarValue<'_>, levels: usize, nodes: &mut usize) -> Result<Val
     if levels == 0 {
         return Err(format!("a value that nests deeper than {VALUE_DEPTH_MAX} cannot be passed on"));
     }
-    let mut below = |item: StarValue<'_>| convert(item, levels - 1, nodes);
+    let mut below = |item: StarValue<'_>| convert(item, levels - 1, room);
     if let Some(list) = ListRef::from_value(value) {
         return list.iter().map(&mut below).collect::<Result<_, _>>().map(Value::List);
     }
@@ -68,12 +84,14 @@ fn convert(value: StarValue<'_>, levels: usize, nodes: &mut usize) -> Result<Val
     if let Some(dict) = DictRef::from_value(value) {
         let entry = |(key, item): (StarValue<'_>, StarValue<'_>)| {
             let key = key.unpack_str().ok_or_else(|| format!("a key must be text, not {}", key.get_type()))?;
-            Ok((SmolStr::from(key), below(item)?))
+            Ok((room.text(key)?, convert(item, levels - 1, room)?))
         };
         return dict.iter().map(entry).collect::<Result<_, String>>().map(Value::Map);
     }
     if let Some(fields) = StructRef::from_value(value) {
-        let entry = |(name, item): (StringValue<'_>, StarValue<'_>)| Ok((SmolStr::from(name.as_str()), below(item)?));
+        let entry = |(name, item): (StringValue<'_>, StarValue<'_>)| {
+            Ok((room.text(name.as_str())?, convert(item, levels - 1, room)?))
+        };
         return fields.iter().map(entry).collect::<Result<_, String>>().map(Value::Map);
     }
     Err(format!("a {} cannot be passed on; pass text, numbers, lists or dicts", value.get_type()))

@@ -14,11 +14,12 @@ use starlark::values::list::ListRef;
 use starlark::values::list_or_tuple::UnpackListOrTuple;
 use starlark::values::none::NoneType;
 use starlark::values::range::Range;
+use starlark::values::structs::StructRef;
 use starlark::values::tuple::{TupleRef, UnpackTuple};
 use starlark::values::{UnpackValue, Value as StarValue};
 
 use super::convert::{from_starlark, to_starlark};
-use super::limits::{HEAP_BYTES_MAX, too_large};
+use super::limits::{HEAP_BYTES_MAX, PARTS_MAX, too_large, work};
 
 /// How many numbers `range` gives at most.
 pub const RANGE_MAX: i64 = 1_000_000;
@@ -26,12 +27,43 @@ pub const RANGE_MAX: i64 = 1_000_000;
 /// The longest pattern of `matches`, in bytes, and the largest automaton that it may become.
 const PATTERN_BYTES_MAX: usize = 1000;
 const PATTERN_COMPILED_BYTES_MAX: usize = 1 << 20;
+/// How much work it is to read a byte of a pattern.
+const PATTERN_COST: usize = 500;
 
 /// The longest text that a multiplication, a sum or one of `BOUNDED_METHODS` makes, in bytes; for a list, in items.
 pub const TEXT_MADE_BYTES_MAX: usize = 1_000_000;
 
 /// The methods of text whose result can be much longer than what they are given.
 pub(super) const BOUNDED_METHODS: [&str; 3] = ["replace", "join", "format"];
+
+/// The methods of texts and lists that look at all of what they belong to, or move it.
+pub(super) const COUNTED_METHODS: [&str; 25] = [
+    "capitalize",
+    "codepoints",
+    "count",
+    "elems",
+    "endswith",
+    "find",
+    "index",
+    "insert",
+    "isalnum",
+    "isalpha",
+    "isdigit",
+    "islower",
+    "isspace",
+    "istitle",
+    "isupper",
+    "lower",
+    "partition",
+    "pop",
+    "remove",
+    "rfind",
+    "rindex",
+    "rpartition",
+    "rsplit",
+    "split",
+    "upper",
+];
 
 /// A sentence of ours as an error of the interpreter.
 #[derive(Debug, thiserror::Error)]
@@ -107,6 +139,7 @@ pub(super) fn onstage(builder: &mut GlobalsBuilder) {
         if pattern.len() > PATTERN_BYTES_MAX {
             return Err(refuse(format!("the pattern is longer than {PATTERN_BYTES_MAX} bytes; make it shorter")));
         }
+        work(PATTERN_COST.saturating_mul(pattern.len()).saturating_add(length(text)))?;
         let regex = RegexBuilder::new(pattern).size_limit(PATTERN_COMPILED_BYTES_MAX).build();
         let regex = regex.map_err(|error| refuse(format!("'{pattern}' is no regular expression: {error}")))?;
         Ok(text.unpack_str().is_some_and(|text| regex.is_match(text)))
@@ -129,6 +162,7 @@ pub(super) fn onstage(builder: &mut GlobalsBuilder) {
         #[starlark(require = pos)] text: StarValue<'_>,
         #[starlark(require = pos)] words: UnpackListOrTuple<String>,
     ) -> starlark::Result<bool> {
+        work(length(text).saturating_mul(words.items.len() + 1))?;
         let text = text.unpack_str().unwrap_or_default().to_lowercase();
         Ok(words.items.iter().any(|word| text.contains(&word.to_lowercase())))
     }
@@ -139,6 +173,7 @@ pub(super) fn onstage(builder: &mut GlobalsBuilder) {
         #[starlark(require = pos)] text: StarValue<'_>,
         #[starlark(require = pos)] words: UnpackListOrTuple<String>,
     ) -> starlark::Result<bool> {
+        work(length(text).saturating_mul(words.items.len() + 1))?;
         let text = text.unpack_str().unwrap_or_default().to_lowercase();
         Ok(words.items.iter().any(|word| has_word(&text, &word.to_lowercase())))
     }
@@ -172,6 +207,27 @@ pub(super) fn onstage(builder: &mut GlobalsBuilder) {
     fn print(#[starlark(args)] args: UnpackTuple<StarValue<'_>>) -> starlark::Result<NoneType> {
         drop(args);
         Ok(NoneType)
+    }
+
+    /// Returns `value` as text, as Starlark's own does, but of nothing huge.
+    fn str<'v>(
+        #[starlark(require = pos)] value: StarValue<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<StarValue<'v>> {
+        if value.unpack_str().is_some() {
+            return Ok(value);
+        }
+        admit(shown_bytes(value)?, eval)?;
+        Ok(eval.heap().alloc(value.to_str()))
+    }
+
+    /// Returns `value` as it would be written in a script, as Starlark's own does, but of nothing huge.
+    fn repr<'v>(
+        #[starlark(require = pos)] value: StarValue<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<StarValue<'v>> {
+        admit(shown_bytes(value)?, eval)?;
+        Ok(eval.heap().alloc(value.to_repr()))
     }
 
     /// Returns the whole numbers of an interval, as Starlark's own does, but never endlessly many.
@@ -219,7 +275,7 @@ pub(super) fn bounded(builder: &mut GlobalsBuilder) {
             (Some(a), Some(b)) => {
                 return match a.checked_mul(b) {
                     Some(product) => Ok(eval.heap().alloc(product)),
-                    None => Err(refuse("a whole number grows beyond 64 bits; use smaller ones")),
+                    None => Err(too_wide()),
                 };
             }
             (Some(count), None) => count.max(0).unsigned_abs().saturating_mul(length(right) as u64),
@@ -235,10 +291,47 @@ pub(super) fn bounded(builder: &mut GlobalsBuilder) {
         #[starlark(require = pos)] right: StarValue<'v>,
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<StarValue<'v>> {
+        if let (Some(a), Some(b)) = (integer(left)?, integer(right)?) {
+            return a.checked_add(b).map(|sum| eval.heap().alloc(sum)).ok_or_else(too_wide);
+        }
         if left.get_type() != "int" && left.get_type() != "float" {
             admit(length(left).saturating_add(length(right)), eval)?;
         }
         left.add(right, eval.heap())
+    }
+
+    fn _minus<'v>(
+        #[starlark(require = pos)] left: StarValue<'v>,
+        #[starlark(require = pos)] right: StarValue<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<StarValue<'v>> {
+        if let (Some(a), Some(b)) = (integer(left)?, integer(right)?) {
+            return a.checked_sub(b).map(|rest| eval.heap().alloc(rest)).ok_or_else(too_wide);
+        }
+        left.sub(right, eval.heap())
+    }
+
+    fn _shift<'v>(
+        #[starlark(require = pos)] left: StarValue<'v>,
+        #[starlark(require = pos)] right: StarValue<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<StarValue<'v>> {
+        if let (Some(a), Some(b)) = (integer(left)?, integer(right)?)
+            && b >= 0
+        {
+            let factor = u32::try_from(b).ok().and_then(|b| 1_i64.checked_shl(b)).filter(|factor| *factor > 0);
+            let shifted = if a == 0 { Some(0) } else { factor.and_then(|factor| a.checked_mul(factor)) };
+            return shifted.map(|shifted| eval.heap().alloc(shifted)).ok_or_else(too_wide);
+        }
+        left.left_shift(right, eval.heap())
+    }
+
+    /// Calls a method that looks at all of what it belongs to: the first argument is its name.
+    fn _counted<'v>(args: &Arguments<'v, '_>, eval: &mut Evaluator<'v, '_, '_>) -> starlark::Result<StarValue<'v>> {
+        let given: Vec<StarValue<'v>> = args.positions(eval.heap())?.collect();
+        let Some((name, given)) = given.split_first() else { return Err(refuse("there is no method to call")) };
+        work(given.iter().map(|value| length(*value)).sum())?;
+        method(name.unpack_str().unwrap_or_default(), given, args, eval)
     }
 
     fn _percent<'v>(
@@ -289,6 +382,10 @@ pub(super) fn bounded(builder: &mut GlobalsBuilder) {
         }
         method("format", &given, args, eval)
     }
+}
+
+fn too_wide() -> starlark::Error {
+    refuse("a whole number grows beyond 64 bits; use smaller ones")
 }
 
 /// What a script can mean by a time.
@@ -345,6 +442,7 @@ fn method<'v>(
 
 /// Refuses to make something of `size`, or anything while memory is used up.
 fn admit(size: usize, eval: &Evaluator<'_, '_, '_>) -> starlark::Result<()> {
+    work(size.min(TEXT_MADE_BYTES_MAX))?;
     if size > TEXT_MADE_BYTES_MAX {
         let message = format!("a text or list of {size} would be too long; make at most {TEXT_MADE_BYTES_MAX} at once");
         return Err(refuse(message));
@@ -355,16 +453,48 @@ fn admit(size: usize, eval: &Evaluator<'_, '_, '_>) -> starlark::Result<()> {
     Ok(())
 }
 
-/// Returns about how many bytes `value` takes when it is shown.
+/// Returns about how many bytes `value` takes when it is shown. Structs, lists and dicts are measured part by part, which bounds shared parts as
+/// well; what is none of these is short.
 fn shown_bytes(value: StarValue<'_>) -> starlark::Result<usize> {
-    if let Some(text) = value.unpack_str() {
-        return Ok(text.len());
+    /// How deep a value may nest to be shown: the interpreter recurses over it.
+    const DEPTH_MAX: usize = 10_000;
+    let mut open = vec![(value, 0)];
+    let (mut bytes, mut parts) = (0_usize, 0);
+    while let Some((value, depth)) = open.pop() {
+        parts += 1;
+        if parts > PARTS_MAX || bytes > TEXT_MADE_BYTES_MAX || depth > DEPTH_MAX || length(value) > PARTS_MAX {
+            return Err(refuse(format!(
+                "a value with so many parts would be too long; show at most {TEXT_MADE_BYTES_MAX} bytes at once"
+            )));
+        }
+        let mut below = |value| open.push((value, depth + 1));
+        if let Some(text) = value.unpack_str() {
+            bytes += text.len();
+        } else if let Some(list) = ListRef::from_value(value) {
+            list.iter().for_each(&mut below);
+        } else if let Some(tuple) = TupleRef::from_value(value) {
+            tuple.iter().for_each(&mut below);
+        } else if let Some(dict) = DictRef::from_value(value) {
+            dict.iter().for_each(|(key, item)| {
+                below(key);
+                below(item);
+            });
+        } else if let Some(fields) = StructRef::from_value(value) {
+            fields.iter().for_each(|(name, item)| {
+                below(name.to_value());
+                below(item);
+            });
+        } else if value.get_type() == "int" {
+            // A whole number beyond 64 bits is refused.
+            integer(value)?;
+            bytes += 20;
+        } else {
+            bytes += 64;
+        }
+        bytes += 4;
     }
-    // Structs, lists and dicts are measured part by part, which bounds shared parts as well; what is none of these is short.
-    match value.get_type() {
-        "list" | "tuple" | "dict" | "struct" => Ok(from_starlark(value).map_err(refuse)?.to_string().len()),
-        _ => Ok(64),
-    }
+    work(parts)?;
+    Ok(bytes)
 }
 
 /// Returns the whole number that `value` is, if it is one.

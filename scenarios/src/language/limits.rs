@@ -17,6 +17,12 @@ pub const TICKS_MAX: u64 = 1_000_000;
 /// How much memory one evaluation may take, in bytes (64 MiB).
 pub const HEAP_BYTES_MAX: usize = 64 << 20;
 
+/// How much work the functions and methods of one evaluation may be, in bytes that are touched and values that are looked at.
+pub const SCRIPT_WORK_MAX: u64 = 200_000_000;
+
+/// How many parts a value may have to be shown. What is shared counts wherever it stands.
+pub(super) const PARTS_MAX: usize = 1_000_000;
+
 /// How deep functions may call one another.
 pub const CALL_DEPTH_MAX: usize = 64;
 
@@ -37,6 +43,20 @@ struct MeterState {
     line: Cell<u32>,
 }
 
+thread_local! {
+    /// How much work the evaluation that is under way on this thread may still do: native functions get no context that could hold it.
+    static WORK_LEFT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Draws on the work that the evaluation under way may do. Call it before the work is done.
+pub(super) fn work(units: usize) -> starlark::Result<()> {
+    WORK_LEFT.with(|left| {
+        let rest = left.get().checked_sub(units as u64);
+        left.set(rest.unwrap_or(0));
+        rest.map(drop).ok_or_else(too_much_work)
+    })
+}
+
 impl Meter {
     /// Returns the line of the last statement in the script, from 1; 0 if there was none.
     pub(super) fn line(&self) -> u32 {
@@ -53,6 +73,7 @@ impl Meter {
         evaluator.set_max_tick_count(TICKS_MAX).map_err(|error| refuse(error.to_string()))?;
         evaluator.set_max_heap_size(HEAP_BYTES_MAX).map_err(|error| refuse(error.to_string()))?;
         evaluator.set_max_callstack_size(CALL_DEPTH_MAX).map_err(|error| refuse(error.to_string()))?;
+        WORK_LEFT.with(|left| left.set(SCRIPT_WORK_MAX));
         evaluator.before_stmt_for_dap(BeforeStmtFunc::from_dyn(Box::new(self.clone())));
         Ok(())
     }
@@ -85,6 +106,12 @@ impl<'e> BeforeStmtFuncDyn<'e> for Meter {
 pub(super) fn too_long() -> starlark::Error {
     refuse(format!(
         "it does more than {STATEMENTS_MAX} steps; let it end sooner: loop over less, or ask a narrower question"
+    ))
+}
+
+fn too_much_work() -> starlark::Error {
+    refuse(format!(
+        "its functions and methods are more than {SCRIPT_WORK_MAX} units of work; search less text, or fewer items, less often"
     ))
 }
 

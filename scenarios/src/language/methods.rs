@@ -1,9 +1,11 @@
 //! The methods of text that can make something huge of something small (`replace`, `join`, `format`) become calls of bounded functions:
-//! `a.replace(b, c)` is compiled as `_replace(a, b, c)`. The interpreter offers no hook for methods, and the spans of its syntax tree leave out
-//! brackets, so this works on the tokens of a source that the parser has admitted. Lines stay where they are.
+//! `a.replace(b, c)` is compiled as `_replace(a, b, c)`. Methods that look at all of what they belong to are counted: `a.count(b)` is compiled as
+//! `_counted("count", a, b)`. So are texts with names in them: `f"{x}"` is compiled as `_format("{x}", x = x)`. The interpreter offers no hook for
+//! methods, and the spans of its syntax tree leave out brackets, so this works on the tokens of a source that the parser has admitted. Lines stay where
+//! they are.
 
 use super::guard::string_bytes;
-use super::library::BOUNDED_METHODS;
+use super::library::{BOUNDED_METHODS, COUNTED_METHODS};
 use crate::problem::Place;
 
 /// Words that end an expression before an opening bracket: what follows is no call.
@@ -35,6 +37,8 @@ struct Token<'a> {
 /// One change of the source: at a position, how many bytes go, what comes.
 struct Edit {
     at: usize,
+    /// Which of several changes at one place comes first.
+    rank: u32,
     bytes: usize,
     text: String,
 }
@@ -53,23 +57,60 @@ pub(super) fn bound(source: &str) -> Result<String, (Place, String)> {
             let message = format!("'{}' is not offered; write 'x = x {} y'", token.text, &token.text[..1]);
             return Err((place(source, token.at), message));
         }
-        let Some(method) = next(1).filter(|name| token.kind == Kind::Dot && BOUNDED_METHODS.contains(&name.text))
-        else {
+        if let Some(changes) = text_with_names(token) {
+            edits.extend(changes);
+        }
+        let Some(method) = next(1).filter(|_| token.kind == Kind::Dot) else { continue };
+        let is_bounded = BOUNDED_METHODS.contains(&method.text);
+        if !is_bounded && !COUNTED_METHODS.contains(&method.text) {
             continue;
-        };
+        }
         let Some(open) = next(2).filter(|open| open.text == "(") else {
+            if !is_bounded {
+                // An attribute of that name, or a method that is handed on.
+                continue;
+            }
             let message = format!("'.{}' without a call is not offered; call it where it stands", method.text);
             return Err((place(source, token.at), message));
         };
         let end = open.at + 1;
         let lines = "\n".repeat(source[token.at..end].matches('\n').count());
-        edits.push(Edit { at: start_of(&tokens, index), bytes: 0, text: format!("_{}(", method.text) });
-        edits.push(Edit { at: token.at, bytes: end - token.at, text: format!(", {lines}") });
+        let text = if is_bounded { format!("_{}(", method.text) } else { format!("_counted(\"{}\", ", method.text) };
+        // Of several calls that begin at one place the outermost comes first, and it is the last one in the source.
+        let rank = u32::MAX - 1 - u32::try_from(index).unwrap_or(0);
+        edits.push(Edit { at: start_of(&tokens, index), rank, bytes: 0, text });
+        edits.push(Edit { at: token.at, rank: 1, bytes: end - token.at, text: format!(", {lines}") });
     }
-    // Of several calls that begin at one place the outermost comes first, and it is the last one in the source.
-    edits.reverse();
-    edits.sort_by_key(|edit| edit.at);
+    edits.sort_by_key(|edit| (edit.at, edit.rank));
     Ok(apply(source, &edits))
+}
+
+/// Returns the changes that make a call of a text with names in it, which the parser has admitted: in braces there are names and nothing else.
+fn text_with_names(token: &Token<'_>) -> Option<[Edit; 2]> {
+    let prefix = token.text.find(['"', '\'']).filter(|_| token.kind == Kind::Operand)?;
+    let letters = &token.text[..prefix];
+    if !letters.contains('f') {
+        return None;
+    }
+    let mut names: Vec<&str> = Vec::new();
+    let text = token.text[prefix..].replace("{{", "  ");
+    let mut at = 0;
+    while let Some(open) = text[at..].find('{') {
+        let start = at + open + 1;
+        let end = text[start..].find(['}', '!', ':']).map_or(text.len(), |end| start + end);
+        // As long as the two texts are, so that places are the same.
+        let name = token.text[prefix..].get(start..end).unwrap_or_default().trim();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+        at = end;
+    }
+    let arguments: String = names.iter().map(|name| format!(", {name} = {name}")).collect();
+    let opened = format!("_format({}", letters.replace('f', ""));
+    Some([
+        Edit { at: token.at, rank: u32::MAX, bytes: prefix, text: opened },
+        Edit { at: token.at + token.text.len(), rank: 0, bytes: 0, text: format!("{arguments})") },
+    ])
 }
 
 fn apply(source: &str, edits: &[Edit]) -> String {
@@ -170,7 +211,11 @@ mod tests {
             ("y = f(x)[0].g.join(a)", "y = _join(f(x)[0].g, a)"),
             ("return (a + b).join([c.join(d)])", "return _join((a + b), [_join(c, d)])"),
             ("((a)).replace(b, c).replace(d, e)", "_replace(_replace(((a)), b, c), d, e)"),
-            ("f'{x}'.format()", "_format(f'{x}', )"),
+            ("f'{x}'.format()", "_format(_format('{x}', x = x), )"),
+            ("a + fr'{x}{{y}}{z!r}{x}'", "a + _format(r'{x}{{y}}{z!r}{x}', x = x, z = z)"),
+            ("f'no names'.join(c).count(d)", "_counted(\"count\", _join(_format('no names'), c), d)"),
+            ("row.count + row.count(x)", "row.count + _counted(\"count\", row, x)"),
+            ("mail.count(a, folder = b)", "_counted(\"count\", mail, a, folder = b)"),
             ("a\n(b).join(c)", "a\n_join((b), c)"),
             ("{1: 2}[1].join(c)", "_join({1: 2}[1], c)"),
             ("1.5 if x else y.join(z)", "1.5 if x else _join(y, z)"),

@@ -1,8 +1,10 @@
-//! A script, read once and frozen, and the evaluation of its functions.
+//! A script, read once and frozen, and the evaluation of its functions: in this process, or in one of its own (`isolation.rs`).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use dayshift_engine::{SmolStr, Value};
+use serde::{Deserialize, Serialize};
 use starlark::PrintHandler;
 use starlark::environment::{FrozenModule, Globals, GlobalsBuilder, LibraryExtension, Module};
 use starlark::eval::Evaluator;
@@ -12,6 +14,7 @@ use starlark::values::tuple::TupleRef;
 use starlark::values::{Heap, Value as StarValue};
 
 use super::convert::{from_starlark, to_starlark};
+use super::isolation::{Isolation, RemoteProgram};
 use super::limits::{Meter, STACK_BYTES, too_large, too_long};
 use super::{guard, library, methods};
 use crate::language::Vocabulary;
@@ -30,16 +33,36 @@ pub(crate) trait Stage {
     fn answer(&self, day: Option<&str>, question: &str, arguments: Value) -> Result<Value, String>;
 }
 
-/// What all scripts of a scenario share: the names that they find.
-pub(crate) struct Language {
-    globals: Globals,
-    prelude: FrozenModule,
+/// What all scripts of a scenario share: the names that they find, and where they are evaluated.
+pub(crate) enum Language {
+    /// In this process.
+    Here {
+        /// What the interpreter knows.
+        globals: Globals,
+        /// What is defined before a script.
+        prelude: FrozenModule,
+    },
+    /// In processes of their own.
+    Apart {
+        /// Which processes.
+        isolation: Arc<Isolation>,
+        /// The source of what is defined before a script.
+        prelude: Arc<str>,
+    },
 }
 
-/// One script, frozen.
+/// One script, read.
 pub(crate) struct Program {
     file: SmolStr,
-    module: FrozenModule,
+    /// Sorted.
+    functions: Vec<SmolStr>,
+    body: Body,
+}
+
+enum Body {
+    /// Frozen, in this process.
+    Here(FrozenModule),
+    Apart(RemoteProgram),
 }
 
 /// What a function is called with.
@@ -51,7 +74,20 @@ pub(crate) enum Argument<'a> {
     Attributes(&'a Value),
 }
 
-impl Argument<'_> {
+impl<'a> Argument<'a> {
+    /// Returns whether the entries are attributes, and the value.
+    pub(super) fn parts(&self) -> (bool, Value) {
+        match self {
+            Self::Plain(value) => (false, (*value).clone()),
+            Self::Attributes(value) => (true, (*value).clone()),
+        }
+    }
+
+    /// Puts together what [`Self::parts`] took apart.
+    pub(super) fn of_parts(attributes: bool, value: &'a Value) -> Self {
+        if attributes { Self::Attributes(value) } else { Self::Plain(value) }
+    }
+
     fn place<'v>(&self, heap: Heap<'v>) -> StarValue<'v> {
         match self {
             Self::Plain(value) => to_starlark(heap, value),
@@ -64,7 +100,7 @@ impl Argument<'_> {
 }
 
 /// Why a function of a script failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {
     pub(crate) file: SmolStr,
     pub(crate) line: u32,
@@ -81,12 +117,24 @@ impl std::fmt::Display for Failure {
 }
 
 impl Language {
-    /// Returns the language over the questions of `vocabulary`.
+    /// Returns the language over the questions of `vocabulary`, evaluated in this process.
     ///
     /// # Errors
     ///
     /// A problem when the vocabulary holds names that are none.
     pub(crate) fn new(vocabulary: &Vocabulary) -> Result<Self, Problem> {
+        Self::over(&vocabulary.prelude()).map_err(|failure| {
+            Problem::of_file("script/prelude", PRELUDE_NAME, failure.message, "name services and verbs by plain words")
+        })
+    }
+
+    /// Returns the language over the questions of `vocabulary`, evaluated by the processes of `isolation`.
+    pub(crate) fn apart(vocabulary: &Vocabulary, isolation: &Arc<Isolation>) -> Self {
+        Self::Apart { isolation: Arc::clone(isolation), prelude: vocabulary.prelude().into() }
+    }
+
+    /// Returns the language over what `prelude` defines, evaluated in this process.
+    pub(super) fn over(prelude: &str) -> Result<Self, Failure> {
         let globals = GlobalsBuilder::extended_by(&[LibraryExtension::StructType])
             .with(library::onstage)
             .with(library::bounded)
@@ -94,11 +142,8 @@ impl Language {
         let hidden = GlobalsBuilder::extended_by(&[LibraryExtension::StructType, LibraryExtension::Print])
             .with(library::backstage)
             .build();
-        let source = format!("_hand = print\n{}", vocabulary.prelude());
-        let prelude = compile(PRELUDE_NAME, &source, &hidden, None).map_err(|failure| {
-            Problem::of_file("script/prelude", PRELUDE_NAME, failure.message, "name services and verbs by plain words")
-        })?;
-        Ok(Self { globals, prelude })
+        let prelude = compile(PRELUDE_NAME, &format!("_hand = print\n{prelude}"), &hidden, None)?;
+        Ok(Self::Here { globals, prelude })
     }
 
     /// Reads the script `source` of `file`.
@@ -113,11 +158,24 @@ impl Language {
         guard::admit(text).map_err(|fault| {
             Problem::of_file("script/too-large", file, fault.message, fault.remedy).at(fault.place, text)
         })?;
-        let module = compile(file, text, &self.globals, Some(&self.prelude)).map_err(|failure| {
+        self.compile(file, text).map_err(|failure| {
             let place = Place { line: failure.line, column: 1 };
             Problem::of_file("script/fault", file, failure.message, "correct the script at this line").at(place, text)
-        })?;
-        Ok(Program { file: file.into(), module })
+        })
+    }
+
+    /// Reads a script that [`guard::admit`] has admitted.
+    pub(super) fn compile(&self, file: &str, source: &str) -> Result<Program, Failure> {
+        match self {
+            Self::Here { globals, prelude } => {
+                let module = compile(file, source, globals, Some(prelude))?;
+                Ok(Program { file: file.into(), functions: functions(&module), body: Body::Here(module) })
+            }
+            Self::Apart { isolation, prelude } => {
+                let (program, functions) = isolation.read(prelude, file, source)?;
+                Ok(Program { file: file.into(), functions, body: Body::Apart(program) })
+            }
+        }
     }
 }
 
@@ -129,11 +187,7 @@ impl Program {
 
     /// Returns the names of the script's functions, sorted.
     pub(crate) fn functions(&self) -> Vec<&str> {
-        let is_function = |name: &str| self.module.get(name).is_ok_and(|value| value.value().get_type() == "function");
-        let mut names: Vec<&str> =
-            self.module.names().map(|name| name.as_str()).filter(|name| is_function(name)).collect();
-        names.sort_unstable();
-        names
+        self.functions.iter().map(SmolStr::as_str).collect()
     }
 
     /// Calls `function` with `arguments` before `stage`.
@@ -142,15 +196,19 @@ impl Program {
     ///
     /// A [`Failure`] with the line at which it failed.
     pub(crate) fn call(&self, function: &str, arguments: &[Argument<'_>], stage: &dyn Stage) -> Result<Value, Failure> {
+        let module = match &self.body {
+            Body::Here(module) => module,
+            Body::Apart(program) => return program.call(function, arguments, stage),
+        };
         let meter = Meter::default();
         guarded(&self.file, &meter, || {
-            Module::with_temp_heap(|module| {
-                let function = self.module.get(function).map_err(|error| library::refuse(error.to_string()))?;
-                let function = module.heap().access_owned_frozen_value(&function);
+            Module::with_temp_heap(|open| {
+                let function = module.get(function).map_err(|error| library::refuse(error.to_string()))?;
+                let function = open.heap().access_owned_frozen_value(&function);
                 let arguments: Vec<StarValue<'_>> =
-                    arguments.iter().map(|argument| argument.place(module.heap())).collect();
-                let desk = Desk { module: &module, stage };
-                let mut evaluator = Evaluator::new(&module);
+                    arguments.iter().map(|argument| argument.place(open.heap())).collect();
+                let desk = Desk { module: &open, stage };
+                let mut evaluator = Evaluator::new(&open);
                 evaluator.set_print_handler(&desk);
                 meter.watch(&mut evaluator)?;
                 let answer = evaluator.eval_function(function, &arguments, &[])?;
@@ -158,6 +216,15 @@ impl Program {
             })
         })
     }
+}
+
+/// Returns the names of the functions of `module`, sorted.
+fn functions(module: &FrozenModule) -> Vec<SmolStr> {
+    let is_function = |name: &str| module.get(name).is_ok_and(|value| value.value().get_type() == "function");
+    let mut names: Vec<SmolStr> =
+        module.names().map(|name| name.as_str()).filter(|name| is_function(name)).map(SmolStr::from).collect();
+    names.sort_unstable();
+    names
 }
 
 /// Takes the question that a script left on its module and leaves the answer there.
@@ -202,7 +269,7 @@ fn compile(
                 library::refuse(message)
             })?;
             ast = AstModule::parse(file, bounded, &dialect)?;
-            let operators = [("*", "_times"), ("+", "_plus"), ("%", "_percent")];
+            let operators = [("*", "_times"), ("+", "_plus"), ("-", "_minus"), ("%", "_percent"), ("<<", "_shift")];
             ast.replace_binary_operators(
                 &operators.map(|(sign, name)| (sign.to_owned(), name.to_owned())).into_iter().collect(),
             );

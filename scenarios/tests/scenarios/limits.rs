@@ -101,6 +101,76 @@ fn what_cannot_be_bounded_is_refused_with_its_line() {
 }
 
 #[test]
+fn a_whole_number_stays_within_64_bits_however_it_grows() {
+    for grows in ["x = x + x", "x = x * 3", "x = x - (0 - x)", "x = x << 1"] {
+        let body = format!("    x = 1\n    for i in range(100):\n        {grows}\n    return True\n");
+        fails(&body, "64 bits");
+    }
+    fails("    return (1 << 63) > 0\n", "64 bits");
+    fails("    return (1 << 4000000) > 0\n", "64 bits");
+    assert_eq!(
+        level("    return (1 << 62) == 4611686018427387904 and 3 << 2 == 12 and 0 << 70 == 0 and 7 - 9 == -2\n"),
+        Ok(1.0)
+    );
+    assert_eq!(level("    return -1 << 3 == -8 and 1.5 - 1 == 0.5 and 2 + 2 == 4 and 5 - 0.5 == 4.5\n"), Ok(1.0));
+}
+
+#[test]
+fn a_value_whose_parts_are_shared_is_not_shown() {
+    let shared = "    x = ['a']\n    for i in range(60):\n        x = [x, x]\n";
+    for shown in ["str(x)", "repr(x)", "'%s' % x", "'{}'.format(x)", "f'{x}'"] {
+        fails(&format!("{shared}    return len({shown}) > 0\n"), "parts");
+    }
+    fails(&format!("{shared}    return x\n"), "parts");
+    assert_eq!(
+        level(
+            "    x = [1, ('a', {'b': None})]\n    return str(x) == '[1, (\"a\", {\"b\": None})]' and repr('a') == '\"a\"' and str('a') == 'a'\n"
+        ),
+        Ok(1.0)
+    );
+}
+
+#[test]
+fn a_text_with_names_in_it_is_bounded_and_says_what_it_always_did() {
+    let long = "    x = 'a' * 400000\n";
+    fails(&format!("{long}    return len(f'{{x}}{{x}}{{x}}') > 0\n"), "too long");
+    let body = r#"    name, n, none = "Ann", 3, [None]
+    return [f"{name} has {n}", f'{{{name}}}', rf"\{n}", f"{none}", f"no names", f"""{n}
+{n}""".count("3"), [f"{n}".join(["a", "b"])]] == ["Ann has 3", "{Ann}", "\\3", "[None]", "no names", 2, ["a3b"]]
+"#;
+    assert_eq!(level(body), Ok(1.0));
+}
+
+#[test]
+fn searching_and_moving_count_by_what_they_touch() {
+    let text = "    x = 'a' * 1000000\n";
+    for looks in [
+        "x.count('b')",
+        "x.find('b')",
+        "x.split('b')",
+        "x.upper()",
+        "matches('b', x)",
+        "contains_any(x, ['b'])",
+        "mentions(x, ['b'])",
+    ] {
+        fails(&format!("{text}    for i in range(1000):\n        {looks}\n    return True\n"), "units of work");
+    }
+    fails("    x = []\n    for i in range(400000):\n        x.insert(0, i)\n    return True\n", "units of work");
+    fails(
+        "    x = list(range(100000))\n    for i in range(100000):\n        x.index(i)\n    return True\n",
+        "units of work",
+    );
+    let few = "    x = []\n    for i in range(1000):\n        x.insert(0, i)\n    return x.index(0) == 999 and x.pop(0) == 999 and 'a,b'.split(',') == ['a', 'b']\n";
+    assert_eq!(level(few), Ok(1.0));
+}
+
+#[test]
+fn what_is_given_back_is_bounded_by_its_text_as_well() {
+    let body = "    x = 'a' * 1000000\n    return [x for i in range(20)]\n";
+    fails(body, "bytes of text");
+}
+
+#[test]
 fn a_range_is_refused_above_its_limit_and_given_at_it() {
     assert_eq!(level(&format!("    return len(range({RANGE_MAX})) == {RANGE_MAX}\n")), Ok(1.0));
     fails(&format!("    return len(range({}))\n", RANGE_MAX + 1), "range");
@@ -127,7 +197,7 @@ fn data_that_nests_deeper_than_any_stack_does_no_harm() {
     fails(&format!("{nest}    return kv.get(x)\n"), "nests deeper");
     let tuples = "    x = ()\n    for i in range(100000):\n        x = ((((x,),),),)\n";
     assert_eq!(level(&format!("{tuples}    return {{x: 1}} != None\n")), Ok(1.0));
-    assert_eq!(level(&format!("{tuples}    return len(str(x)) > 0\n")), Ok(1.0));
+    fails(&format!("{tuples}    return len(str(x)) > 0\n"), "parts");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use dayshift_scenarios::{Agent, Package, Scenario, run};
 
 use crate::toy::{Toy, VOCABULARY, blobs, load, package};
 
-fn play(scenario: &Scenario<Toy>, agent: &mut dyn Agent) -> (Episode<Toy>, Vec<String>) {
+pub(crate) fn play(scenario: &Scenario<Toy>, agent: &mut dyn Agent) -> (Episode<Toy>, Vec<String>) {
     let blobs = blobs();
     let prefix = scenario.prefix(Toy::new(), &blobs).expect("laid out");
     let (mut episode, opening) =
