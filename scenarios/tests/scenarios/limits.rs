@@ -135,8 +135,8 @@ fn a_text_with_names_in_it_is_bounded_and_says_what_it_always_did() {
     let long = "    x = 'a' * 400000\n";
     fails(&format!("{long}    return len(f'{{x}}{{x}}{{x}}') > 0\n"), "too long");
     let body = r#"    name, n, none = "Ann", 3, [None]
-    return [f"{name} has {n}", f'{{{name}}}', rf"\{n}", f"{none}", f"no names", f"""{n}
-{n}""".count("3"), [f"{n}".join(["a", "b"])]] == ["Ann has 3", "{Ann}", "\\3", "[None]", "no names", 2, ["a3b"]]
+    return [f"{name} has {n}", f'{{{name}}}', f"{none}", f"no names", f"""{n}
+{n}""".count("3"), [f"{n}".join(["a", "b"])]] == ["Ann has 3", "{Ann}", "[None]", "no names", 2, ["a3b"]]
 "#;
     assert_eq!(level(body), Ok(1.0));
 }
@@ -144,15 +144,7 @@ fn a_text_with_names_in_it_is_bounded_and_says_what_it_always_did() {
 #[test]
 fn searching_and_moving_count_by_what_they_touch() {
     let text = "    x = 'a' * 1000000\n";
-    for looks in [
-        "x.count('b')",
-        "x.find('b')",
-        "x.split('b')",
-        "x.upper()",
-        "matches('b', x)",
-        "contains_any(x, ['b'])",
-        "mentions(x, ['b'])",
-    ] {
+    for looks in ["x.count('b')", "x.find('b')", "matches('b', x)", "contains_any(x, ['b'])", "mentions(x, ['b'])"] {
         fails(&format!("{text}    for i in range(1000):\n        {looks}\n    return True\n"), "units of work");
     }
     fails("    x = []\n    for i in range(400000):\n        x.insert(0, i)\n    return True\n", "units of work");
