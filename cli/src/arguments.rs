@@ -235,9 +235,6 @@ pub(crate) enum Command {
     },
     /// Writes the store anew without what was discarded
     Compact,
-    /// Evaluates scripts for the program that started this one
-    #[command(hide = true)]
-    Scripts,
 }
 
 /// What an export writes.

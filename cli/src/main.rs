@@ -17,12 +17,9 @@ mod trust;
 mod why;
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use dayshift_runs::isolate_scripts;
-use dayshift_sandbox::{ScriptWorkers, serve_scripts};
 
 use crate::arguments::{Arguments, Command, KeyCommand};
 use crate::talk::{Failure, Verdict};
@@ -50,9 +47,6 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<Verdict, Failure> {
-    if !matches!(arguments.command, Command::Scripts) {
-        isolate_scripts(Box::new(ScriptWorkers::new(this_program(), ["scripts"])));
-    }
     let desk = commands::Desk { store: arguments.store, json: arguments.json };
     match arguments.command {
         Command::List => commands::list(&desk),
@@ -80,16 +74,5 @@ fn run(arguments: Arguments) -> Result<Verdict, Failure> {
         Command::Import { file, salvage: false } => commands::import(&desk, &file),
         Command::Import { file, salvage: true } => store::import_salvaged(&desk, &file),
         Command::Compact => commands::compact(&desk),
-        Command::Scripts => match serve_scripts() {
-            Ok(()) => Ok(Verdict::Good),
-            Err(_) => Ok(Verdict::Bad),
-        },
     }
-}
-
-/// Returns the path by which this program can be started once more, also after its file was replaced by a newer one.
-fn this_program() -> PathBuf {
-    let path = std::env::current_exe().unwrap_or_default();
-    let running = PathBuf::from(format!("/proc/{}/exe", std::process::id()));
-    if path.exists() || running.read_link().is_err() { path } else { running }
 }

@@ -11,7 +11,6 @@ mod log;
 mod report;
 mod scenario;
 mod scene;
-mod scripts;
 mod store;
 mod vector;
 
@@ -38,7 +37,5 @@ fn _dayshift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(log::load, module)?)?;
     module.add_function(wrap_pyfunction!(log::replay, module)?)?;
     module.add_function(wrap_pyfunction!(log::verify, module)?)?;
-    module.add_function(wrap_pyfunction!(scripts::_isolate_scripts, module)?)?;
-    module.add_function(wrap_pyfunction!(scripts::_serve_scripts, module)?)?;
     Ok(())
 }

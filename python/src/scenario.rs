@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use dayshift_engine::{BlobId, Moment, Seed, SmolStr, Value, map};
 use dayshift_replay::moment_name;
-use dayshift_runs::{RunError, load_scenario, open_package};
+use dayshift_runs::{RunError, load_scenario};
 use dayshift_scenarios::{Package, Scenario, built_in_names};
 use dayshift_services::Office;
 use pyo3::prelude::*;
@@ -65,7 +65,7 @@ impl PyScenario {
             files.into_iter().map(|(path, bytes)| (path, bytes.as_bytes().to_vec())).collect();
         let loaded = py.detach(|| {
             let package = Package::from_files(name, files).map_err(RunError::Scenario)?;
-            open_package(package)
+            Scenario::load(package).map_err(RunError::Scenario)
         });
         loaded.map(Self::of).map_err(raised)
     }

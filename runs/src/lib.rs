@@ -11,7 +11,6 @@ mod office;
 mod provenance;
 mod recorder;
 mod run;
-mod scenario;
 mod signature;
 mod summary;
 pub mod timeline;
@@ -31,6 +30,5 @@ pub use provenance::{
 };
 pub use recorder::Recorder;
 pub use run::Run;
-pub use scenario::{isolate_scripts, open_package};
 pub use signature::{PublicKey, SecretKey, Signature, SignatureState, Statement, signature_state};
 pub use summary::{AuditRow, CheckRow, CreditRow, EvidenceRow, Summary};

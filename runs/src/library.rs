@@ -20,7 +20,6 @@ use crate::note::RunNote;
 use crate::office::office;
 use crate::recorder::{Recorder, append_of};
 use crate::run::Run;
-use crate::scenario::open_package;
 use crate::signature::{PublicKey, SecretKey, SignatureState, signature_state};
 
 /// How the branches are named that hold a scenario's initial world.
@@ -528,7 +527,7 @@ fn is_prefix(branch: &BranchInfo) -> bool {
 pub fn load_scenario(name: &str) -> Result<Scenario<Office>, RunError> {
     let path = Path::new(name);
     let package = if name.contains('/') || path.is_dir() { Package::from_directory(path) } else { built_in(name) };
-    package.map_err(RunError::Scenario).and_then(open_package)
+    package.and_then(Scenario::load).map_err(RunError::Scenario)
 }
 
 /// What verifying found whole.

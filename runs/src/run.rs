@@ -18,7 +18,6 @@ use crate::library::Library;
 use crate::live::day_name;
 use crate::note::RunNote;
 use crate::office::office;
-use crate::scenario::open_package;
 
 /// One run, whole in memory. A clone shares everything.
 #[derive(Clone)]
@@ -48,7 +47,7 @@ impl Run {
         };
         let package = Package::from_blobs(digest, &*blobs)
             .map_err(|error| ReplayError::Scenario(format!("{error}; verify the run")))?;
-        let scenario = open_package(package)?;
+        let scenario = Scenario::load(package).map_err(RunError::Scenario)?;
         Ok(Self { name, note, records, blobs, scenario })
     }
 

@@ -5,9 +5,6 @@
     observation, reward, terminated, truncated, info = env.step({"tool": "mail.search", "arguments": {"query": "invoice"}})
 """
 
-import sys as _sys
-
-from . import _dayshift as _native
 from ._dayshift import (
     BadScenario,
     Check,
@@ -59,9 +56,6 @@ __all__ = [
     "scenarios",
     "verify",
 ]
-
-# The scripts of packages that are not installed are evaluated in processes of their own, which this interpreter starts.
-_native._isolate_scripts(_sys.executable or "python3", _native.__file__)
 
 try:
     from .registration import register as _register
