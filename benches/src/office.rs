@@ -57,8 +57,17 @@ impl Workload {
 pub fn lay_out(clock: Clock, setup: impl FnOnce(&dyn Blobs) -> Vec<ToolCall>) -> Workload {
     let opens: SimTime = "2026-03-16T08:00:00Z".parse().expect("a good time");
     let ends: SimTime = "2026-03-16T18:00:00Z".parse().expect("a good time");
-    let day = PlannedDay { name: "mon".into(), opens, ends, notification: "Good morning.".to_owned() };
-    let plan = Plan { days: vec![day], closes: ends, calls_per_turn_max: Some(u32::MAX), clock, ..Plan::default() };
+    let day = PlannedDay { name: "mon".into(), opens, ends, notification: "Good morning.".to_owned(), closing: None };
+    let plan = Plan {
+        days: vec![day],
+        closes: ends,
+        limits: dayshift_engine::EpisodeLimits {
+            calls_per_turn_max: u32::MAX,
+            ..dayshift_engine::EpisodeLimits::default()
+        },
+        clock,
+        ..Plan::default()
+    };
     let script: Arc<dyn Script<Office>> = Arc::new(Quiet(plan));
     let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::new());
     let digest = blobs.put(Arc::from(*b"bench"));

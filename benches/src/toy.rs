@@ -15,11 +15,15 @@ pub fn script() -> Arc<dyn Script<Toy>> {
         opens: SimTime::from_millis(0),
         ends: SimTime::from_millis(1),
         notification: String::new(),
+        closing: None,
     };
     let plan = Plan {
         days: vec![day],
         closes: SimTime::from_millis(1),
-        calls_per_turn_max: Some(u32::MAX),
+        limits: dayshift_engine::EpisodeLimits {
+            calls_per_turn_max: u32::MAX,
+            ..dayshift_engine::EpisodeLimits::default()
+        },
         ..Plan::default()
     };
     ToyScript { plan, ..ToyScript::default() }.shared()

@@ -19,6 +19,11 @@ pub trait Blobs: Send + Sync {
 
     /// Keeps `content` and returns its name.
     fn put(&self, content: Arc<[u8]>) -> BlobId;
+
+    /// Returns the length of `id`'s content in bytes, or nothing if this place does not hold it.
+    fn bytes(&self, id: BlobId) -> Option<u64> {
+        self.get(id).map(|content| content.len() as u64)
+    }
 }
 
 /// Blobs in memory, shared by all the episodes that hold the same `Arc`.

@@ -18,22 +18,22 @@ use crate::digest::Canonical;
 use crate::errand::{Errand, Host};
 use crate::id::{Actor, BlobId, Day, Seq, Turn};
 use crate::log::Log;
-use crate::plan::{CALLS_PER_TURN_MAX, Clock, Plan, TURNS_PER_DAY_MAX, When};
+use crate::plan::{Clock, Plan, When};
 use crate::random::Seed;
 use crate::record::{Input, LOG_FORMAT, Outcome, Outside, OutsideAct, Payload, RecordHead, Request};
 use crate::schedule::{Due, Observed, Schedule, condition_failed, event_id};
 use crate::script::{PastCall, Reaction, Scene, Script, log_keys};
 use crate::template::fill;
 use crate::time::SimTime;
-use crate::tool::{Audience, Rejection, ToolCall};
+use crate::tool::{Audience, Rejection, ToolCall, ToolSpec};
 use crate::value::Value;
-use crate::world::{Context, Decision, Wait, World};
+use crate::world::{Allowance, Context, Decision, Wait, World};
 
-use self::admission::{failed, missing, note_named_blobs, spec_of, unknown_tool};
+use self::admission::{bounded_message, failed, missing, note_named_blobs, spec_of, unknown_tool};
 pub use self::again::Again;
 pub use self::error::{
-    CONDITION_FAILED, EpisodeError, MESSAGE_BYTES_MAX, PERSONA_FAILED, REFERENCE_MISSING, SCRIPT_MESSAGE_CHARS_MAX,
-    SETTLE_RECORDS_MAX,
+    CONDITION_FAILED, EPISODE_FULL, EpisodeError, MESSAGE_BYTES_MAX, PERSONA_FAILED, REFERENCE_MISSING,
+    SCRIPT_MESSAGE_CHARS_MAX, SETTLE_BYTES_MAX, SETTLE_RECORDS_MAX,
 };
 
 /// What the agent gets back for an input.
@@ -299,7 +299,9 @@ impl<W: World> Episode<W> {
         // The request is filled in by `execute`.
         let draft = Draft { turn: Some(turn), ..Draft::of(Actor::Agent, Request::Look) };
         let (seq, answer) = self.execute(draft, call)?;
-        self.rest(seq, answer)
+        let waits = self.log.stored(seq)?.head()?.wait.is_some();
+        let step = self.rest(seq, answer)?;
+        Ok(if waits { self.waited(step) } else { step })
     }
 
     /// Hands over: the day ends, and the next one opens or the episode closes. The step brings the next notification.
@@ -439,25 +441,44 @@ impl<W: World> Episode<W> {
         let reaction = self.reaction(&head, stored)?;
         let failed_reads = if condition_failed(&head) { stored.reads()? } else { Vec::new() };
         let (seq, time) = (stored.seq(), stored.time());
+        let script = Arc::clone(&self.script);
+        let plan = script.plan();
+        let effective = match head.request.tool().and_then(spec_of::<W>) {
+            // A refused call takes no time.
+            Some(spec) if !events.is_empty() || stored.outcome()?.rejection().is_none() => {
+                ends(plan, &head.actor, spec, time)
+            }
+            _ => time,
+        };
+        let headline = self.headline(plan, &head, &events);
+        let bytes = record.len() as u64;
         self.log.push(record)?;
         let Scratch { writes, canonical, .. } = &mut self.scratch;
         writes.clear();
         for event in events {
             let sink = traced.then_some(&mut *writes);
-            self.world.apply(event, &mut Applying::new(seq, time, &head.actor, sink, canonical));
+            self.world.apply(event, &mut Applying::new(seq, effective, &head.actor, sink, canonical));
         }
         if traced {
             writes.extend(log_keys(&head));
         }
-        let script = Arc::clone(&self.script);
-        let plan = script.plan();
         if head.request.ends_day() {
             self.keep_past(plan);
         }
-        let ends = head.request.tool().and_then(spec_of::<W>).map_or(time, |spec| time + spec.cost());
-        let observed = Observed { seq, time, head: &head, writes: &self.scratch.writes, reaction, failed_reads, ends };
-        self.schedule.observe(plan, observed);
+        let writes = &self.scratch.writes;
+        let observed =
+            Observed { seq, time, head: &head, writes, reaction, failed_reads, ends: effective, bytes, headline };
+        self.schedule.observe(plan, observed, &*self.blobs);
         Ok(head)
+    }
+
+    /// Returns the line about what a person did, if the plan wants any such thing told.
+    fn headline(&self, plan: &Plan, head: &RecordHead, events: &[W::Event]) -> Option<String> {
+        let by_person = matches!(head.actor, Actor::Persona(_)) && head.event.is_none();
+        if plan.alerts.is_empty() || !by_person {
+            return None;
+        }
+        events.iter().find_map(|event| self.world.headline(event))
     }
 
     fn reaction(&self, head: &RecordHead, stored: Stored<'_>) -> Result<Option<Reaction>, EpisodeError> {
@@ -479,11 +500,8 @@ impl<W: World> Episode<W> {
         if self.schedule.closed {
             return Err(EpisodeError::Closed);
         }
-        if text.len() > MESSAGE_BYTES_MAX {
-            return Err(EpisodeError::TooLong { bytes: text.len() });
-        }
         let turn = Some(self.schedule.turn.next());
-        let request = Request::Message { text: text.to_owned(), hand_over };
+        let request = Request::Message { text: bounded_message(text), hand_over };
         let draft = Draft { turn, ..Draft::of(Actor::Agent, request) };
         let seq = self.append(draft, Accesses::default(), Vec::new(), Outcome::Done)?;
         self.rest(seq, Ok(Value::Null))
@@ -492,9 +510,14 @@ impl<W: World> Episode<W> {
     /// Lets the world come to rest and gathers what the agent is told.
     fn rest(&mut self, seq: Seq, answer: Result<Value, Rejection>) -> Result<Step, EpisodeError> {
         let before = self.log.head().count;
+        let stored_before = self.schedule.stored_bytes();
         while self.settle_once()? {
-            if self.log.head().count - before > SETTLE_RECORDS_MAX {
-                return Err(EpisodeError::Restless);
+            let records = self.log.head().count - before;
+            let bytes = self.schedule.stored_bytes() - stored_before;
+            if records > SETTLE_RECORDS_MAX || bytes > SETTLE_BYTES_MAX {
+                let last = Seq::new(self.log.head().count.saturating_sub(1));
+                let actor = self.log.stored(last)?.head()?.actor;
+                return Err(EpisodeError::Restless { records, bytes, actor });
             }
         }
         let mut notices = Vec::new();
@@ -517,12 +540,32 @@ impl<W: World> Episode<W> {
         Ok(Step { seq, answer, notices, closed: self.schedule.closed })
     }
 
+    /// Lets the world answer a call that waited, now that it is known what it waited for.
+    fn waited(&self, step: Step) -> Step {
+        let answer = step.answer.map(|answer| self.world.waited(answer, self.schedule.now, &step.notices));
+        Step { answer, ..step }
+    }
+
+    /// Ends an episode that has used up what it may take: first the agent is told, then it closes.
+    fn end_full(&mut self) -> Result<bool, EpisodeError> {
+        let request = if self.schedule.owes_full_notice() {
+            Request::Notify { text: EPISODE_FULL.to_owned() }
+        } else {
+            Request::Close
+        };
+        self.append(Draft::of(Actor::World, request), Accesses::default(), Vec::new(), Outcome::Done)?;
+        Ok(true)
+    }
+
     /// Does the next thing that the world owes. Returns whether there was one.
     fn settle_once(&mut self) -> Result<bool, EpisodeError> {
         let script = Arc::clone(&self.script);
         let plan = script.plan();
         if self.schedule.closed {
             return Ok(false);
+        }
+        if self.schedule.is_full(plan) {
+            return self.end_full();
         }
         if let Some((index, done)) = self.schedule.unfinished_event() {
             self.continue_event(plan, index, done)?;
@@ -545,7 +588,17 @@ impl<W: World> Episode<W> {
             }
         }
         let target = if self.schedule.handing_over { self.next_opening(plan) } else { self.schedule.horizon };
-        if let Some((time, due)) = self.schedule.next_due(target) {
+        let next = self.schedule.next_due(target);
+        if let Some((closing, text)) = self.schedule.closing_notice(plan)
+            && closing <= target
+            && next.is_none_or(|(time, _)| closing < time)
+        {
+            self.schedule.advance_to(closing);
+            let draft = Draft::of(Actor::World, Request::Notify { text: text.to_owned() });
+            self.append(draft, Accesses::default(), Vec::new(), Outcome::Done)?;
+            return Ok(true);
+        }
+        if let Some((time, due)) = next {
             self.schedule.advance_to(time);
             match due {
                 Due::Opens(index) => self.schedule.reach_opening(time, index),
@@ -706,7 +759,8 @@ impl<W: World> Episode<W> {
 
     /// Decides `call` and appends its record. Returns the record and the answer.
     fn execute(&mut self, draft: Draft, call: ToolCall) -> Result<(Seq, Result<Value, Rejection>), EpisodeError> {
-        let frame = Frame::new();
+        let call = call.bounded();
+        let frame = Frame::with_budget(self.script.plan().limits.budget());
         // The one place where the host comes in.
         let ask = |seq, errand: &Errand| {
             self.host.as_ref().map_or(Value::Null, |host| host.carry_out(seq, errand, &*self.blobs))
@@ -734,6 +788,7 @@ impl<W: World> Episode<W> {
     }
 
     /// The one way from a call to its decision, for live play, re-execution and audits: admission, the errand if there is one, the world.
+    /// The call begins at `time`.
     fn decide(
         &self,
         draft: &Draft,
@@ -742,14 +797,16 @@ impl<W: World> Episode<W> {
         time: SimTime,
         carry_out: impl FnOnce(Seq, &Errand) -> Value,
     ) -> Decided<W::Event> {
-        if let Err(rejection) = self.admit(draft, call) {
-            return Decided::refused(rejection);
-        }
+        let spec = match self.admit(draft, call) {
+            Ok(spec) => spec,
+            Err(rejection) => return Decided::refused(rejection),
+        };
         let context = Context {
             seq: Seq::new(self.log.head().count),
-            time,
+            time: ends(self.script.plan(), &draft.actor, spec, time),
             actor: &draft.actor,
             turn: draft.turn,
+            allowance: self.allowance(draft),
             seed: self.schedule.seed,
             frame,
             blobs: &*self.blobs,
@@ -768,7 +825,8 @@ impl<W: World> Episode<W> {
     }
 
     /// Refuses a call that no world need see.
-    fn admit(&self, draft: &Draft, call: &ToolCall) -> Result<(), Rejection> {
+    fn admit(&self, draft: &Draft, call: &ToolCall) -> Result<&'static ToolSpec, Rejection> {
+        call.admit_readable()?;
         let spec = spec_of::<W>(&call.tool)
             .filter(|spec| spec.audience == Audience::Everybody || draft.actor != Actor::Agent)
             .filter(|spec| self.world.offers(spec))
@@ -776,7 +834,7 @@ impl<W: World> Episode<W> {
         if draft.actor == Actor::Agent {
             self.admit_turn()?;
         }
-        spec.admit(call)
+        spec.admit(call).map(|()| spec)
     }
 
     fn admit_wait(&self, decision: Decision<W::Event>) -> Result<Decision<W::Event>, Rejection> {
@@ -789,14 +847,30 @@ impl<W: World> Episode<W> {
         Ok(decision)
     }
 
+    /// Returns what the agent has left of its day and turn after the call of `draft`.
+    fn allowance(&self, draft: &Draft) -> Allowance {
+        let plan = self.script.plan();
+        let is_new = draft.turn.is_some_and(|turn| turn > self.schedule.turn);
+        let calls = if is_new { 0 } else { self.schedule.calls_in_turn };
+        let turns = self.schedule.turns_today + u32::from(is_new);
+        let today = (self.schedule.day.get() as usize).checked_sub(1).and_then(|index| plan.days.get(index));
+        let today = today.filter(|_| plan.clock == Clock::Flowing);
+        Allowance {
+            day_ends: today.map(|day| day.ends),
+            closing: today.map(crate::plan::PlannedDay::closing_at),
+            calls_left: plan.limits.calls_per_turn_max.saturating_sub(calls + 1),
+            turns_left: plan.limits.turns_per_day_max.saturating_sub(turns),
+        }
+    }
+
     fn admit_turn(&self) -> Result<(), Rejection> {
         let plan = self.script.plan();
-        let turns_max = plan.turns_per_day_max.unwrap_or(TURNS_PER_DAY_MAX);
+        let turns_max = plan.limits.turns_per_day_max;
         if self.schedule.turns_today > turns_max {
             let message = format!("the {turns_max} turns of this day are used up; hand over to go on");
             return Err(Rejection::new("turn/too-many", message));
         }
-        let calls_max = plan.calls_per_turn_max.unwrap_or(CALLS_PER_TURN_MAX);
+        let calls_max = plan.limits.calls_per_turn_max;
         if self.schedule.calls_in_turn >= calls_max {
             let message = format!("a turn holds at most {calls_max} calls; begin another one");
             return Err(Rejection::new("turn/too-many-calls", message));
@@ -857,4 +931,9 @@ impl<W: World> Episode<W> {
         self.absorb_record(record, Some(head), traced)?;
         Ok(seq)
     }
+}
+
+/// Returns when a call that began at `time` takes effect: on a flowing clock the agent's calls take their cost, all others none.
+fn ends(plan: &Plan, actor: &Actor, spec: &ToolSpec, time: SimTime) -> SimTime {
+    if plan.clock == Clock::Flowing && *actor == Actor::Agent { time + spec.cost() } else { time }
 }

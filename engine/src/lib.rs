@@ -38,15 +38,15 @@ pub use codec::CodecError;
 pub use collection::{Applying, Collection, Tracked};
 pub use digest::{Canonical, Graded, StateDigest};
 pub use episode::{
-    Again, CONDITION_FAILED, Episode, EpisodeError, Genesis, MESSAGE_BYTES_MAX, PERSONA_FAILED, Prefix,
-    REFERENCE_MISSING, SCRIPT_MESSAGE_CHARS_MAX, SETTLE_RECORDS_MAX, Step,
+    Again, CONDITION_FAILED, EPISODE_FULL, Episode, EpisodeError, Genesis, MESSAGE_BYTES_MAX, PERSONA_FAILED, Prefix,
+    REFERENCE_MISSING, SCRIPT_MESSAGE_CHARS_MAX, SETTLE_BYTES_MAX, SETTLE_RECORDS_MAX, Step,
 };
 pub use errand::{Errand, ErrandEntry, Host, Recorded};
 pub use id::{Actor, BadDigest, BlobId, Day, EventId, RecordHash, Seq, Turn};
 pub use log::Log;
 pub use plan::{
-    Alert, BadPlan, CALLS_PER_TURN_MAX, Clock, Plan, PlannedCommand, PlannedDay, PlannedEvent, PlannedPersona,
-    TURNS_PER_DAY_MAX, When,
+    Alert, BadPlan, CALLS_PER_TURN_MAX, CLOSING_NOTICE_SECONDS, Clock, EPISODE_BYTES_MAX, EPISODE_RECORDS_MAX,
+    EpisodeLimits, Plan, PlannedCommand, PlannedDay, PlannedEvent, PlannedPersona, TURNS_PER_DAY_MAX, When,
 };
 pub use random::{RandomStream, Seed};
 pub use record::{
@@ -56,6 +56,8 @@ pub use schedule::{CLOCK_KEY, Firing, Schedule};
 pub use script::{PastCall, Reaction, Scene, Script, ScriptError, log_keys};
 pub use smol_str::SmolStr;
 pub use time::{SimDuration, SimTime};
-pub use tool::{ARGUMENT_BYTES_MAX, Audience, Effect, Kind, Parameter, Rejection, ToolCall, ToolSpec};
+pub use tool::{
+    ARGUMENT_BYTES_MAX, ARGUMENTS_BYTES_MAX, Audience, Effect, Kind, Parameter, Rejection, ToolCall, ToolSpec,
+};
 pub use value::{VALUE_DEPTH_MAX, Value};
-pub use world::{Context, Decision, Difference, Looking, Wait, World};
+pub use world::{Allowance, Context, Decision, Difference, Looking, Wait, World};

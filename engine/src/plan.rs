@@ -6,12 +6,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use smol_str::SmolStr;
 
 use crate::access::Key;
+use crate::budget::{Budget, CALL_BYTES_MAX, CALL_WORK_MAX};
 use crate::id::{Actor, EventId};
 use crate::time::{SimDuration, SimTime};
 use crate::tool::ToolCall;
 
 /// How many calls one turn may hold, unless the scenario says otherwise.
 pub const CALLS_PER_TURN_MAX: u32 = 256;
+
+/// How many bytes the records and blobs of one episode may take, unless the scenario says otherwise (512 MiB). What the scenario brings does
+/// not count.
+pub const EPISODE_BYTES_MAX: u64 = 512 << 20;
+
+/// How many records one episode may have after its opening, unless the scenario says otherwise.
+pub const EPISODE_RECORDS_MAX: u64 = 1_000_000;
+
+/// How long before a day ends the agent is told so (flowing clock only), in seconds.
+pub const CLOSING_NOTICE_SECONDS: u64 = 900;
 
 /// How many turns one day may hold, unless the scenario says otherwise.
 pub const TURNS_PER_DAY_MAX: u32 = 1000;
@@ -31,10 +42,46 @@ pub struct Plan {
     pub clock: Clock,
     /// When the episode ends: what is due until then still happens after the last day was handed over.
     pub closes: SimTime,
-    /// How many turns a day may hold.
-    pub turns_per_day_max: Option<u32>,
-    /// How many calls a turn may hold.
-    pub calls_per_turn_max: Option<u32>,
+    /// What an episode may use.
+    pub limits: EpisodeLimits,
+}
+
+/// What an episode may use. Everything is counted, so that a limit is met at the same record on every machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EpisodeLimits {
+    /// How many turns a day may hold; what is called after them is refused.
+    pub turns_per_day_max: u32,
+    /// How many calls a turn may hold; what is called after them is refused.
+    pub calls_per_turn_max: u32,
+    /// How much work one call may cost, in the units of [`crate::Budget`].
+    pub call_work_max: u64,
+    /// How many bytes of intermediate results one call may make.
+    pub call_bytes_max: u64,
+    /// How many bytes the records and blobs after the opening may take; the episode ends with the record that reaches it.
+    pub episode_bytes_max: u64,
+    /// How many records there may be after the opening; the episode ends with the one that reaches it.
+    pub episode_records_max: u64,
+}
+
+impl Default for EpisodeLimits {
+    fn default() -> Self {
+        Self {
+            turns_per_day_max: TURNS_PER_DAY_MAX,
+            calls_per_turn_max: CALLS_PER_TURN_MAX,
+            call_work_max: CALL_WORK_MAX,
+            call_bytes_max: CALL_BYTES_MAX,
+            episode_bytes_max: EPISODE_BYTES_MAX,
+            episode_records_max: EPISODE_RECORDS_MAX,
+        }
+    }
+}
+
+impl EpisodeLimits {
+    /// Returns the budget of one call.
+    #[must_use]
+    pub fn budget(&self) -> Budget {
+        Budget::new(self.call_work_max, self.call_bytes_max)
+    }
 }
 
 /// How simulated time passes while the agent works.
@@ -58,6 +105,16 @@ pub struct PlannedDay {
     pub ends: SimTime,
     /// What the agent is told when it opens.
     pub notification: String,
+    /// What the agent is told [`CLOSING_NOTICE_SECONDS`] before the day ends (flowing clock only).
+    pub closing: Option<String>,
+}
+
+impl PlannedDay {
+    /// Returns when the agent is told that the day ends soon; never before it opens.
+    #[must_use]
+    pub fn closing_at(&self) -> SimTime {
+        (self.ends - SimDuration::from_seconds(CLOSING_NOTICE_SECONDS)).max(self.opens)
+    }
 }
 
 /// One exogenous event.
@@ -123,7 +180,7 @@ pub struct PlannedPersona {
 pub struct Alert {
     /// The key.
     pub key: Key,
-    /// What the agent is told.
+    /// What the agent is told if the world has no headline for what happened ([`crate::World::headline`]).
     pub line: String,
 }
 
@@ -239,6 +296,7 @@ mod tests {
             opens: SimTime::from_millis(0),
             ends: SimTime::from_millis(10),
             notification: String::new(),
+            closing: None,
         };
         let events = waits.iter().map(|(id, other)| PlannedEvent {
             id: EventId::new(*id),

@@ -7,8 +7,10 @@ use imbl::{OrdMap, OrdSet};
 use smol_str::SmolStr;
 
 use crate::access::{Key, Read};
-use crate::id::{Actor, Day, EventId, Seq, Turn};
-use crate::plan::{Clock, Plan, When};
+use crate::blob::Blobs;
+use crate::episode::EPISODE_FULL;
+use crate::id::{Actor, BlobId, Day, EventId, Seq, Turn};
+use crate::plan::{Clock, Plan, PlannedDay, When};
 use crate::random::Seed;
 use crate::record::{RecordHead, Request};
 use crate::script::Reaction;
@@ -74,6 +76,16 @@ pub struct Schedule {
     /// Whether the day is over and the next one (or the end) is to be reached.
     pub(crate) handing_over: bool,
     waiting: bool,
+    /// Whether the agent was told that the day ends soon.
+    closing_told: bool,
+    /// Whether the agent was told that the episode is full.
+    full_told: bool,
+    /// The blobs that records after the opening refer to.
+    stored: OrdSet<BlobId>,
+    /// How many bytes the records after the opening and their blobs take.
+    stored_bytes: u64,
+    /// How many records there are after the opening.
+    stored_records: u64,
     /// The lines that wait for the next day's notification.
     pub(crate) lines: Arc<Vec<String>>,
     /// The lines that are still to be told of what personas did, each with the record that caused it.
@@ -98,8 +110,12 @@ pub(crate) struct Observed<'a> {
     pub(crate) reaction: Option<Reaction>,
     /// What a condition read before its script failed, if the record says so.
     pub(crate) failed_reads: Vec<Read>,
-    /// The simulated cost of the call, if the record is one.
+    /// When the call ended, if the record is one.
     pub(crate) ends: SimTime,
+    /// How many bytes the record takes.
+    pub(crate) bytes: u64,
+    /// What the agent is told of the record, if it is told of it.
+    pub(crate) headline: Option<String>,
 }
 
 impl Schedule {
@@ -111,7 +127,8 @@ impl Schedule {
     }
 
     /// Takes in one record.
-    pub(crate) fn observe(&mut self, plan: &Plan, record: Observed<'_>) {
+    pub(crate) fn observe(&mut self, plan: &Plan, record: Observed<'_>, blobs: &dyn Blobs) {
+        self.account(&record, blobs);
         self.now = self.now.max(record.time);
         self.horizon = self.horizon.max(self.now);
         match &record.head.request {
@@ -125,10 +142,7 @@ impl Schedule {
             Request::EndDay => self.handing_over = true,
             Request::Close => self.closed = true,
             Request::Notify { text } => {
-                if record.head.event.is_none() && !self.alerts.is_empty() {
-                    Arc::make_mut(&mut self.alerts).remove(0);
-                }
-                Arc::make_mut(&mut self.lines).push(text.clone());
+                self.told(plan, record.head, text);
                 if self.waiting {
                     (self.waiting, self.horizon) = (false, self.now);
                 }
@@ -148,6 +162,66 @@ impl Schedule {
         if !record.writes.is_empty() {
             self.stir(plan, &record);
         }
+    }
+
+    /// Takes in a line that the agent was told.
+    fn told(&mut self, plan: &Plan, head: &RecordHead, text: &str) {
+        if head.event.is_none() && text == EPISODE_FULL {
+            self.full_told = true;
+            return;
+        }
+        if head.event.is_none() && self.today(plan).and_then(|day| day.closing.as_deref()) == Some(text) {
+            // No news any more when the next day opens.
+            self.closing_told = true;
+            return;
+        }
+        if head.event.is_none() && !self.alerts.is_empty() {
+            Arc::make_mut(&mut self.alerts).remove(0);
+        }
+        Arc::make_mut(&mut self.lines).push(text.to_owned());
+    }
+
+    /// Counts what a record takes.
+    fn account(&mut self, record: &Observed<'_>, blobs: &dyn Blobs) {
+        if !self.opened {
+            return;
+        }
+        self.stored_records += 1;
+        self.stored_bytes += record.bytes;
+        for id in &record.head.blobs {
+            if self.stored.insert(*id).is_none() {
+                self.stored_bytes += blobs.bytes(*id).unwrap_or_default();
+            }
+        }
+    }
+
+    /// Returns how many bytes the records after the opening and their blobs take.
+    #[must_use]
+    pub fn stored_bytes(&self) -> u64 {
+        self.stored_bytes
+    }
+
+    /// Returns whether the episode has used up what it may take.
+    pub(crate) fn is_full(&self, plan: &Plan) -> bool {
+        self.stored_bytes >= plan.limits.episode_bytes_max || self.stored_records >= plan.limits.episode_records_max
+    }
+
+    /// Returns whether the agent is still to be told that the episode is full.
+    pub(crate) fn owes_full_notice(&self) -> bool {
+        !self.full_told
+    }
+
+    /// Returns when the agent is to be told that the day ends soon, and what, if that is still to come.
+    pub(crate) fn closing_notice<'p>(&self, plan: &'p Plan) -> Option<(SimTime, &'p str)> {
+        if plan.clock == Clock::Staged || self.closing_told || self.handing_over {
+            return None;
+        }
+        let day = self.today(plan)?;
+        Some((day.closing_at(), day.closing.as_deref()?))
+    }
+
+    fn today<'p>(&self, plan: &'p Plan) -> Option<&'p PlannedDay> {
+        plan.days.get((self.day.get() as usize).checked_sub(1)?)
     }
 
     /// Returns the event whose commands are being carried out, and how many of its records there are.
@@ -284,6 +358,7 @@ impl Schedule {
         self.turns_today = 0;
         self.calls_in_turn = 0;
         self.handing_over = false;
+        self.closing_told = false;
         self.lines = Arc::default();
         self.horizon = self.now;
     }
@@ -401,7 +476,8 @@ impl Schedule {
         if matches!(record.head.actor, Actor::Persona(_)) && record.head.event.is_none() {
             let noticed = plan.alerts.iter().find(|alert| record.writes.contains(&alert.key));
             if let Some(alert) = noticed {
-                Arc::make_mut(&mut self.alerts).push((alert.line.clone(), record.seq));
+                let line = record.headline.clone().unwrap_or_else(|| alert.line.clone());
+                Arc::make_mut(&mut self.alerts).push((line, record.seq));
             }
         }
         for (index, persona) in plan.personas.iter().enumerate() {

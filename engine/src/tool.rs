@@ -13,6 +13,15 @@ use crate::value::{VALUE_DEPTH_MAX, Value};
 /// The longest text that one argument may hold, in bytes (8 MiB).
 pub const ARGUMENT_BYTES_MAX: usize = 8 << 20;
 
+/// The longest that all arguments of one call may be together, in bytes (32 MiB). Longer ones are not recorded.
+pub const ARGUMENTS_BYTES_MAX: usize = 32 << 20;
+
+/// The longest name of a tool that is recorded, in bytes.
+const TOOL_NAME_BYTES_MAX: usize = 256;
+
+/// The argument that stands for arguments which could not be taken in. Its value is the sentence that the caller gets.
+const UNREADABLE: &str = "$unreadable";
+
 /// One request in an agent's, a persona's or the world's name: a tool and its named arguments.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
@@ -27,6 +36,45 @@ impl ToolCall {
     #[must_use]
     pub fn new(tool: impl Into<SmolStr>, arguments: Value) -> Self {
         Self { tool: tool.into(), arguments }
+    }
+
+    /// Returns a call whose arguments could not be taken in, because of `reason`: it will be refused on record.
+    #[must_use]
+    pub fn unreadable(tool: impl Into<SmolStr>, reason: impl Into<String>) -> Self {
+        let reason: String = reason.into();
+        Self::new(tool, crate::map! { UNREADABLE => reason })
+    }
+
+    /// Returns the call as it is recorded: arguments beyond what a record may hold give way to the reason why they are not there.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        if self.arguments.is_deeper_than(VALUE_DEPTH_MAX) {
+            let reason = format!("the arguments nest deeper than {VALUE_DEPTH_MAX} levels; send flatter ones");
+            return Self::unreadable(self.tool, reason);
+        }
+        let bytes = self.arguments.weight();
+        if bytes > ARGUMENTS_BYTES_MAX {
+            let reason = format!(
+                "the arguments have {bytes} bytes, and at most {ARGUMENTS_BYTES_MAX} are taken in; send less at once"
+            );
+            return Self::unreadable(self.tool, reason);
+        }
+        if self.tool.len() > TOOL_NAME_BYTES_MAX {
+            let shown: SmolStr = self.tool.chars().take(TOOL_NAME_BYTES_MAX / 4).collect();
+            return Self::unreadable(
+                shown,
+                format!("the name of the tool is longer than {TOOL_NAME_BYTES_MAX} bytes; use a listed one"),
+            );
+        }
+        self
+    }
+
+    /// Refuses a call whose arguments could not be taken in.
+    pub(crate) fn admit_readable(&self) -> Result<(), Rejection> {
+        match self.arguments.get(UNREADABLE).and_then(Value::as_text) {
+            Some(reason) => Err(Rejection::new("call/unreadable-arguments", reason)),
+            None => Ok(()),
+        }
     }
 
     /// Returns the argument `name`; [`Value::Null`] counts as absent.

@@ -77,6 +77,19 @@ pub trait World: Clone + Debug + Send + Sync + 'static {
     /// ([`Value::Null`]), not an error.
     fn query(&self, question: &str, arguments: &Value, looking: &Looking<'_>) -> Result<Value, Rejection>;
 
+    /// Returns one line about `event` for an agent that is told of it, such as who wrote and about what; nothing if the plan's own line says enough.
+    fn headline(&self, event: &Self::Event) -> Option<String> {
+        let _ = event;
+        None
+    }
+
+    /// Returns what a caller that has waited is answered: `answer` is what the call decided, `now` the time that was reached, and `notices` what
+    /// woke the caller, if anything did.
+    fn waited(&self, answer: Value, now: SimTime, notices: &[String]) -> Value {
+        let _ = (now, notices);
+        answer
+    }
+
     /// Returns the digest of the graded state.
     fn digest(&self) -> StateDigest;
 
@@ -102,18 +115,33 @@ pub struct Difference {
 pub struct Context<'a> {
     /// The position that the record will have.
     pub seq: Seq,
-    /// The simulated time.
+    /// The simulated time at which what is decided takes effect: on a flowing clock an agent's call takes its cost to do.
     pub time: SimTime,
     /// Who asks.
     pub actor: &'a Actor,
     /// The agent's turn, if the agent asks.
     pub turn: Option<Turn>,
+    /// What the agent has left of its day and turn.
+    pub allowance: Allowance,
     /// Where randomness comes from: take a stream by label.
     pub seed: Seed,
     /// Where reads are noted.
     pub frame: &'a Frame,
     /// Where large content rests.
     pub blobs: &'a dyn Blobs,
+}
+
+/// What the agent has left of its day and turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allowance {
+    /// When the day ends (flowing clock only).
+    pub day_ends: Option<SimTime>,
+    /// When the agent is told that the day ends soon (flowing clock only).
+    pub closing: Option<SimTime>,
+    /// How many calls the turn still takes after this one.
+    pub calls_left: u32,
+    /// How many turns the day still takes after this one.
+    pub turns_left: u32,
 }
 
 impl Context<'_> {

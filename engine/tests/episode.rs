@@ -5,9 +5,9 @@ use std::sync::Arc;
 use dayshift_engine::codec::Stored;
 use dayshift_engine::toy::{Toy, ToyCondition, ToyEvent, ToyScript, toy_read};
 use dayshift_engine::{
-    Actor, Blobs, Clock, Episode, EpisodeError, EventId, Frame, Genesis, Input, Key, MemoryBlobs, Outcome, Plan,
-    PlannedCommand, PlannedDay, PlannedEvent, PlannedPersona, Prefix, Record, Request, Seed, SimDuration, SimTime,
-    ToolCall, Value, When, World, map,
+    Actor, Blobs, Clock, Episode, EpisodeError, EpisodeLimits, EventId, Frame, Genesis, Input, Key, MemoryBlobs,
+    Outcome, Plan, PlannedCommand, PlannedDay, PlannedEvent, PlannedPersona, Prefix, Record, Request, Seed,
+    SimDuration, SimTime, ToolCall, Value, When, World, map,
 };
 
 const HOUR: i64 = 3_600_000;
@@ -18,6 +18,7 @@ fn day(name: &str, hour: i64) -> PlannedDay {
         opens: SimTime::from_millis(hour * HOUR),
         ends: SimTime::from_millis((hour + 8) * HOUR),
         notification: format!("Good morning, {name}."),
+        closing: None,
     }
 }
 
@@ -404,12 +405,12 @@ fn personas_that_set_one_another_off_without_end_are_an_error_and_not_a_hang() {
     }
     let reactions = [(0, (vec![write("pong", "x")], i64::MAX)), (1, (vec![write("ping", "x")], i64::MAX))].into();
     let (mut episode, _) = table(ToyScript { plan, reactions, ..ToyScript::default() }).open(1);
-    assert!(matches!(episode.call(write("ping", "x")), Err(EpisodeError::Restless)));
+    assert!(matches!(episode.call(write("ping", "x")), Err(EpisodeError::Restless { .. })));
 }
 
 #[test]
 fn too_many_calls_in_a_turn_are_refused_and_another_turn_helps() {
-    let plan = Plan { calls_per_turn_max: Some(2), ..plan(vec![]) };
+    let plan = Plan { limits: EpisodeLimits { calls_per_turn_max: 2, ..EpisodeLimits::default() }, ..plan(vec![]) };
     let (mut episode, _) = table(ToyScript { plan, ..ToyScript::default() }).open(1);
     episode.begin_turn("").expect("begun");
     for _ in 0..2 {

@@ -34,7 +34,8 @@ struct Table {
 impl Table {
     fn new() -> Self {
         let opens = SimTime::from_millis(0);
-        let day = PlannedDay { name: "mon".into(), opens, ends: opens, notification: "Hello.".to_owned() };
+        let day =
+            PlannedDay { name: "mon".into(), opens, ends: opens, notification: "Hello.".to_owned(), closing: None };
         let script = ToyScript { plan: Plan { days: vec![day], ..Plan::default() }, ..ToyScript::default() }.shared();
         let blobs = Arc::new(MemoryBlobs::new());
         let digest = blobs.put(Arc::from(*b"manifest"));

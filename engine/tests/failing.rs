@@ -33,6 +33,7 @@ fn script() -> ToyScript {
         opens: hour(opens),
         ends: hour(opens + 8),
         notification: format!("Good morning, {name}."),
+        closing: None,
     };
     let condition = When::Condition { opens: hour(9), deadline: hour(80), at_deadline: false };
     let plan = Plan {

@@ -1,6 +1,6 @@
 //! Between Python's plain data (None, bool, int, float, str, list, tuple, dict) and the kernel's values.
 
-use dayshift_engine::{SmolStr, VALUE_DEPTH_MAX, Value};
+use dayshift_engine::{SmolStr, ToolCall, VALUE_DEPTH_MAX, Value};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -13,6 +13,31 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 /// than the kernel takes.
 pub(crate) fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     nested(object, 0)
+}
+
+/// Returns the call of `tool` with `arguments`. Data that an agent can send and a record cannot hold (whole numbers beyond 64 bits, numbers
+/// that are not finite, lone surrogates, deep nesting) makes a call that is refused on record.
+///
+/// # Errors
+///
+/// `TypeError` for anything that is no plain data: that is the program's mistake.
+pub(crate) fn to_call(tool: SmolStr, arguments: &Bound<'_, PyAny>) -> PyResult<ToolCall> {
+    match to_value(arguments) {
+        Ok(arguments) => Ok(ToolCall { tool, arguments }),
+        Err(error) if error.is_instance_of::<PyValueError>(arguments.py()) => {
+            Ok(ToolCall::unreadable(tool, format!("the arguments cannot be read: {}", error.value(arguments.py()))))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns the text that `object` is; lone surrogates become U+FFFD.
+///
+/// # Errors
+///
+/// `TypeError` when it is none.
+pub(crate) fn to_text(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(object.cast::<PyString>()?.to_string_lossy().into_owned())
 }
 
 fn nested(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {

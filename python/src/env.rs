@@ -7,9 +7,9 @@ use dayshift_engine::{Input, Seed, SmolStr, ToolCall, Value};
 use dayshift_runs::{Library, Scrutiny};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 
-use crate::convert::{to_python, to_value};
+use crate::convert::{to_call, to_python, to_text};
 use crate::episode::{PyEpisode, info, lock, observation};
 use crate::error::{closed, raised};
 use crate::live::{Live, Outcome, Ready, Rewarding};
@@ -80,7 +80,8 @@ impl PyEnv {
 
     /// Begins a turn with what the agent says, or ends the day with it if `hand_over`.
     #[pyo3(signature = (text, *, hand_over = false))]
-    fn say<'py>(&self, py: Python<'py>, text: String, hand_over: bool) -> PyResult<Stepped<'py>> {
+    fn say<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>, hand_over: bool) -> PyResult<Stepped<'py>> {
+        let text = text.to_string_lossy().into_owned();
         let input = if hand_over { Input::HandOver { text } } else { Input::Turn { text } };
         let outcome = self.feed(py, input)?;
         stepped(py, &outcome)
@@ -89,7 +90,7 @@ impl PyEnv {
     /// Ends the day; the next one opens, or the episode ends.
     #[pyo3(signature = (text = ""))]
     fn hand_over<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Stepped<'py>> {
-        self.say(py, text.to_owned(), true)
+        self.say(py, &PyString::new(py, text), true)
     }
 
     /// Returns an independent environment whose episode goes on from here.
@@ -198,18 +199,20 @@ pub(crate) fn input_of(action: &Bound<'_, PyAny>) -> PyResult<Input> {
         PyTypeError::new_err("an action is a dict: {'tool', 'arguments'}, {'say': text} or {'hand_over': text}")
     })?;
     if let Some(tool) = action.get_item(pyo3::intern!(py, "tool"))? {
-        let tool: SmolStr = tool.cast::<pyo3::types::PyString>()?.to_cow()?.into();
-        let arguments = match action.get_item(pyo3::intern!(py, "arguments"))? {
-            Some(arguments) => to_value(&arguments)?,
-            None => Value::Map(std::collections::BTreeMap::new()),
+        let tool: SmolStr = to_text(&tool)?.into();
+        return match action.get_item(pyo3::intern!(py, "arguments"))? {
+            Some(arguments) => Ok(Input::Call(to_call(tool, &arguments)?)),
+            None => Ok(Input::Call(ToolCall { tool, arguments: Value::Map(std::collections::BTreeMap::new()) })),
         };
-        return Ok(Input::Call(ToolCall { tool, arguments }));
     }
     if let Some(text) = action.get_item("say")? {
-        return Ok(Input::Turn { text: text.extract()? });
+        return Ok(Input::Turn { text: to_text(&text)? });
     }
     if let Some(text) = action.get_item("hand_over")? {
-        return Ok(Input::HandOver { text: text.extract()? });
+        return Ok(Input::HandOver { text: to_text(&text)? });
     }
-    Err(PyValueError::new_err("an action has 'tool' (and 'arguments'), 'say' or 'hand_over'"))
+    if let Some(reason) = action.get_item("unreadable")? {
+        return Ok(Input::Call(ToolCall::unreadable("", to_text(&reason)?)));
+    }
+    Err(PyValueError::new_err("an action has 'tool' (and 'arguments'), 'say', 'hand_over' or 'unreadable'"))
 }

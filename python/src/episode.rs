@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dayshift_engine::{Actor, Frame, Input, OutsideAct, SimTime, SmolStr, ToolCall, Value, World};
+use dayshift_engine::{Actor, Frame, Input, OutsideAct, SimTime, SmolStr, ToolCall, Value, World, map};
 use dayshift_runs::Scrutiny;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::check::PyCheck;
-use crate::convert::{to_python, to_value};
+use crate::convert::{to_call, to_python, to_value};
 use crate::error::{raised, rejected};
 use crate::live::{Live, Outcome};
 use crate::log::PyLog;
@@ -60,8 +60,11 @@ impl PyEpisode {
         tool: &str,
         arguments: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let arguments = crate::scenario::keywords(arguments)?;
-        let outcome = self.feed(py, Input::Call(ToolCall::new(tool, arguments)))?;
+        let call = match arguments {
+            Some(arguments) => to_call(tool.into(), arguments.as_any())?,
+            None => ToolCall::new(tool, map! {}),
+        };
+        let outcome = self.feed(py, Input::Call(call))?;
         outcome.answer.map_err(|rejection| rejected(&rejection)).and_then(|answer| to_python(py, &answer))
     }
 

@@ -63,6 +63,35 @@ def test_an_action_that_is_none_is_a_python_error_and_not_recorded(scenario):
     assert len(env.log) == records
 
 
+def nested(levels):
+    value = None
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 10**5000, float("nan"), float("inf"), "\ud800", nested(10_000)])
+def test_arguments_that_no_record_holds_are_refused_on_record(scenario, value):
+    env = dayshift.make(scenario)
+    env.reset(seed=1)
+    records = len(env.log)
+    observation, *_ = env.step({"tool": "mail.search", "arguments": {"query": value}})
+    assert observation["error"]["code"] == "call/unreadable-arguments"
+    assert len(env.log) == records + 1 and env.log.replay() == len(env.log)
+
+
+def test_a_long_message_is_recorded_as_far_as_it_goes_and_surrogates_are_replaced(scenario):
+    env = dayshift.make(scenario)
+    env.reset(seed=1)
+    env.step({"say": "x" * 3_000_000})
+    env.step({"say": "a\ud800b"})
+    env.say("c\udc00d")
+    said = [record["text"] for record in env.log.records() if record["kind"] == "message"]
+    assert len(said[0]) == 1 << 20 and said[0].endswith("are recorded]")
+    assert [text.replace("\ufffd", "?").replace("??", "?").replace("??", "?") for text in said[1:]] == ["a?b", "c?d"]
+    assert env.log.replay() == len(env.log)
+
+
 @pytest.mark.parametrize("reward", ["final", "day", "step"])
 def test_rewards_sum_to_the_score(scenario, reward):
     env = dayshift.make(scenario, reward=reward)

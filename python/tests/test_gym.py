@@ -34,13 +34,14 @@ def test_every_scenario_is_registered_and_steps():
     assert json.loads(observation)["answer"] and not terminated and not truncated and isinstance(reward, float)
 
 
-def test_a_text_that_is_no_action_changes_nothing():
+@pytest.mark.parametrize("action", ["hello", "[" * 100_000, '"text"', "{}", '{"tool": 3}'])
+def test_a_text_that_is_no_action_is_refused_on_record(action):
     env = gymnasium.make("dayshift/support-resolution-v1")
     env.reset(seed=7)
     records = len(env.unwrapped.env.log)
-    observation, *_ = env.step("hello")
-    assert json.loads(observation)["error"]["code"] == "action/unreadable"
-    assert len(env.unwrapped.env.log) == records
+    observation, *_ = env.step(action)
+    assert json.loads(observation)["error"]["code"] == "call/unreadable-arguments"
+    assert len(env.unwrapped.env.log) == records + 1
 
 
 def test_an_episode_is_cut_off_after_its_steps():

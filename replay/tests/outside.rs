@@ -36,6 +36,7 @@ impl Table {
             opens: hours(hour),
             ends: hours(hour + 8),
             notification: format!("Good morning, {name}."),
+            closing: None,
         };
         let planned = PlannedEvent {
             id: EventId::new("planned"),

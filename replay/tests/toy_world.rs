@@ -151,6 +151,7 @@ fn plan() -> Plan {
         opens: SimTime::from_millis(0),
         ends: SimTime::from_millis(1),
         notification: String::new(),
+        closing: None,
     };
     Plan { days: vec![day], closes: SimTime::from_millis(1), ..Plan::default() }
 }

@@ -36,7 +36,8 @@ struct Table {
 impl Table {
     fn new(shell: Option<Value>) -> Self {
         let opens: SimTime = "2026-03-16T08:00:00Z".parse().expect("a time");
-        let day = PlannedDay { name: "mon".into(), opens, ends: opens, notification: "Hello.".to_owned() };
+        let day =
+            PlannedDay { name: "mon".into(), opens, ends: opens, notification: "Hello.".to_owned(), closing: None };
         let script: Arc<dyn Script<Office>> =
             Arc::new(Quiet(Plan { days: vec![day], closes: opens, ..Plan::default() }));
         let blobs = Arc::new(MemoryBlobs::new());

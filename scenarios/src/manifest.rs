@@ -1,7 +1,7 @@
 //! What `scenario.yaml` says, resolved: who, when, what is asked, what is checked. The timeline's events have a file of their own.
 
 use chrono_tz::Tz;
-use dayshift_engine::{Clock, Moment, PlannedDay, SimTime, SmolStr};
+use dayshift_engine::{Clock, EpisodeLimits, Moment, PlannedDay, SimTime, SmolStr};
 
 use crate::package::Package;
 use crate::problem::{Place, Report, did_you_mean};
@@ -117,8 +117,9 @@ pub(crate) struct Manifest<'a> {
     pub(crate) channels: Vec<(SmolStr, bool)>,
     /// What the shell may use, by name, if the scenario turns it on.
     pub(crate) shell: Option<Vec<(SmolStr, u32)>>,
-    pub(crate) turns_per_day_max: Option<u32>,
-    pub(crate) calls_per_turn_max: Option<u32>,
+    /// Services that the scenario turns on or off by name.
+    pub(crate) services: Vec<(SmolStr, bool)>,
+    pub(crate) limits: EpisodeLimits,
     pub(crate) threshold: f64,
     /// Whether acts may be staged from outside of the timeline.
     pub(crate) allows_outside: bool,
@@ -147,17 +148,14 @@ impl<'a> Manifest<'a> {
             None => Person { name: "agent".into(), display: String::new(), address: SmolStr::default(), role: None },
         };
         let (people, personas) = people(&fields, report, &agent);
-        let limits =
-            fields.get("limits").map(|node| node.fields(report, "limits", &["turns_per_day", "calls_per_turn"]));
-        let limit = |key: &str| limits.as_ref().and_then(|limits| whole(limits, key, report));
         let checks = checks(&fields, report, &calendar, &requirements);
         Self {
             id: id(&fields, report, package),
             title: fields.need_text("title").into(),
             family: fields.text("family"),
             request: fields.need_text("request").into(),
-            turns_per_day_max: limit("turns_per_day"),
-            calls_per_turn_max: limit("calls_per_turn"),
+            limits: limits(&fields, report),
+            services: services(&fields, report),
             threshold: share(&fields, "threshold", report).unwrap_or(THRESHOLD_DEFAULT),
             allows_outside: outside(&fields, report),
             channels: channels(&fields, report),
@@ -281,7 +279,8 @@ fn days(fields: &Fields<'_>, report: &Report<'_>, calendar: &mut Calendar, epoch
             report.add("scenario/bad-time", node.place, message, "let 'ends' come after 'opens'");
         }
         calendar.days.push((name.clone(), opens));
-        days.push(PlannedDay { name, opens, ends, notification: day.need_text("notification").trim_end().into() });
+        let notification = day.need_text("notification").trim_end().into();
+        days.push(PlannedDay { name, opens, ends, notification, closing: None });
     }
     days
 }
@@ -402,12 +401,59 @@ fn channels(fields: &Fields<'_>, report: &Report<'_>) -> Vec<(SmolStr, bool)> {
     channels
 }
 
+/// The limits that a scenario can set, in the order of [`EpisodeLimits`].
+const LIMIT_KEYS: [&str; 6] =
+    ["turns_per_day", "calls_per_turn", "call_work", "call_bytes", "episode_bytes", "episode_records"];
+
+/// Returns what an episode may use. A scenario can lower the limits of memory and raise all others.
+fn limits(fields: &Fields<'_>, report: &Report<'_>) -> EpisodeLimits {
+    let mut limits = EpisodeLimits::default();
+    let Some(given) = fields.get("limits").map(|node| node.fields(report, "limits", &LIMIT_KEYS)) else {
+        return limits;
+    };
+    let small = |key: &str, or: u32| whole(&given, key, report).unwrap_or(or);
+    limits.turns_per_day_max = small("turns_per_day", limits.turns_per_day_max);
+    limits.calls_per_turn_max = small("calls_per_turn", limits.calls_per_turn_max);
+    let large = |key: &str, or: u64, most: u64| {
+        let number = whole(&given, key, report).map_or(or, u64::from);
+        if number > most {
+            let place = given.get(key).map(|node| node.place).unwrap_or_default();
+            report.add(
+                "scenario/out-of-range",
+                place,
+                format!("'{key}' is over {most}"),
+                "write less, or leave it out",
+            );
+        }
+        number.min(most)
+    };
+    limits.call_work_max = large("call_work", limits.call_work_max, limits.call_work_max);
+    limits.call_bytes_max = large("call_bytes", limits.call_bytes_max, limits.call_bytes_max);
+    limits.episode_bytes_max = large("episode_bytes", limits.episode_bytes_max, 4 << 30);
+    limits.episode_records_max = large("episode_records", limits.episode_records_max, 10_000_000);
+    limits
+}
+
+/// The services that a scenario can turn on or off; the others are always there.
+pub(crate) const OPTIONAL_SERVICES: [&str; 4] = ["calendar", "knowledge", "records", "sheets"];
+
+/// What `services` can name: the optional ones, and the shell with what it may use.
+const SERVICE_KEYS: [&str; 5] = ["shell", "calendar", "knowledge", "records", "sheets"];
+
+/// Returns the services that the scenario turns on or off by name.
+fn services(fields: &Fields<'_>, report: &Report<'_>) -> Vec<(SmolStr, bool)> {
+    let Some(node) = fields.get("services") else { return Vec::new() };
+    let services = node.fields(report, "'services'", &SERVICE_KEYS);
+    let given = OPTIONAL_SERVICES.iter().filter(|name| services.get(name).is_some());
+    given.map(|name| (SmolStr::from(*name), services.truth(name))).collect()
+}
+
 /// What a scenario can say of the shell.
 const SHELL_KEYS: [&str; 4] = ["timeout_seconds", "memory_mib", "output_bytes", "processes"];
 
 /// Returns what the shell may use, if it is among the services that are off unless they are named.
 fn shell(fields: &Fields<'_>, report: &Report<'_>) -> Option<Vec<(SmolStr, u32)>> {
-    let services = fields.get("services")?.fields(report, "'services'", &["shell"]);
+    let services = fields.get("services")?.fields(report, "'services'", &SERVICE_KEYS);
     let node = services.get("shell")?;
     let limits = node.fields(report, "the shell", &SHELL_KEYS);
     let given = SHELL_KEYS.iter().filter(|key| limits.get(key).is_some());

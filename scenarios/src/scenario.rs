@@ -352,7 +352,7 @@ impl Loading<'_> {
                 report.add("scenario/bad-call", *place, message, remedy);
             }
         }
-        let (setup, guards) = setup::calls(&manifest, self.package, self.problems);
+        let (setup, guards) = setup::calls(&manifest, &timeline.commands, self.package, self.problems);
         for each in &setup {
             if let Some((message, remedy)) = tool_fault::<W>(&each.call) {
                 self.problems.push(Problem::of_file("scenario/bad-call", each.file.clone(), message, remedy));

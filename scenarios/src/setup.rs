@@ -9,7 +9,7 @@ use std::sync::Arc;
 use dayshift_engine::{BlobId, SmolStr, ToolCall, Value, map};
 
 use crate::guards::{GUARDS_PATH, Named};
-use crate::manifest::{Manifest, Person};
+use crate::manifest::{Manifest, OPTIONAL_SERVICES, Person};
 use crate::package::Package;
 use crate::problem::{Place, Problem, Report};
 use crate::times::Calendar;
@@ -31,11 +31,12 @@ const FOLDERS: [&str; 7] = ["files", "mail", "sheets", "records", "chat", "calen
 /// Also returns the functions that tables name as rules.
 pub(crate) fn calls(
     manifest: &Manifest<'_>,
+    timeline: &[(Place, ToolCall)],
     package: &Package,
     problems: &mut Vec<Problem>,
 ) -> (Vec<SetupCall>, Vec<Named>) {
     let mut setup = Setup { package, calendar: &manifest.calendar, calls: Vec::new(), guards: Vec::new(), problems };
-    setup.office(manifest);
+    setup.office(manifest, timeline);
     setup.unknown_folders();
     setup.files();
     setup.mail();
@@ -64,11 +65,15 @@ impl Setup<'_> {
         self.problems.push(Problem::of_file(rule, file, message, remedy));
     }
 
-    fn office(&mut self, manifest: &Manifest<'_>) {
+    fn office(&mut self, manifest: &Manifest<'_>, timeline: &[(Place, ToolCall)]) {
         let mut office = BTreeMap::from([(SmolStr::from("zone"), Value::from(manifest.calendar.zone.name()))]);
         if let Some((start, end)) = &manifest.workday {
             office.insert("workday_start".into(), start.clone().into());
             office.insert("workday_end".into(), end.clone().into());
+        }
+        let without = self.without(manifest, timeline);
+        if !without.is_empty() {
+            office.insert("without".into(), without.into());
         }
         let file = crate::manifest::MANIFEST_PATH;
         self.push(file, "people.settle", Value::Map(office));
@@ -80,6 +85,20 @@ impl Setup<'_> {
             let limits = limits.iter().map(|(name, limit)| (name.clone(), Value::from(i64::from(*limit))));
             self.push(file, "shell.turn_on", Value::Map(limits.collect()));
         }
+    }
+
+    /// Returns the services that the office does without: those that the scenario turns off, and those in which nothing is or will be, unless it
+    /// turns them on.
+    fn without(&self, manifest: &Manifest<'_>, timeline: &[(Place, ToolCall)]) -> Vec<&'static str> {
+        let holds = |service: &str| {
+            let folder = if service == "calendar" { "calendars" } else { service };
+            self.package.below(&format!("world/{folder}/")).next().is_some()
+                || timeline.iter().any(|(_, call)| call.tool.split('.').next() == Some(service))
+        };
+        let is_on = |service: &str| {
+            manifest.services.iter().find(|(name, _)| name == service).map_or_else(|| holds(service), |(_, on)| *on)
+        };
+        OPTIONAL_SERVICES.into_iter().filter(|service| !is_on(service)).collect()
     }
 
     fn unknown_folders(&mut self) {

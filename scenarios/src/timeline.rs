@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dayshift_engine::{
-    Actor, Alert, BadPlan, BlobId, EventId, Key, Plan, PlannedCommand, PlannedEvent, PlannedPersona, SimDuration,
-    SmolStr, ToolCall, Value, When,
+    Actor, Alert, BadPlan, BlobId, Clock, EventId, Key, Plan, PlannedCommand, PlannedDay, PlannedEvent, PlannedPersona,
+    SimDuration, SmolStr, ToolCall, Value, When,
 };
 
 use crate::manifest::{FunctionName, MANIFEST_PATH, Manifest, moment, name_of, twice};
@@ -32,14 +32,13 @@ impl Timeline {
     pub(crate) fn read<'a>(manifest: &Manifest<'a>, report: &'a Report<'a>, package: &Package) -> Self {
         let mut timeline = Self {
             plan: Plan {
-                days: manifest.days.clone(),
+                days: manifest.days.iter().map(|day| told_when_it_ends(day, manifest)).collect(),
                 events: Vec::new(),
                 personas: Vec::new(),
                 alerts: alerts(manifest),
                 clock: manifest.clock,
                 closes: manifest.closes,
-                turns_per_day_max: manifest.turns_per_day_max,
-                calls_per_turn_max: manifest.calls_per_turn_max,
+                limits: manifest.limits,
             },
             ..Self::default()
         };
@@ -266,6 +265,19 @@ fn file_blob(package: &Package, path: &str, place: Place, report: &Report<'_>) -
 }
 
 /// Returns what the agent notices by itself: its inbox and its conversations, where their channels are loud.
+/// Returns `day` with the hour of its end, which the agent is told in the morning and again shortly before; on a staged clock there is none.
+fn told_when_it_ends(day: &PlannedDay, manifest: &Manifest<'_>) -> PlannedDay {
+    if manifest.clock == Clock::Staged {
+        return day.clone();
+    }
+    let ends = day.ends.to_chrono().with_timezone(&manifest.calendar.zone).format("%H:%M");
+    PlannedDay {
+        notification: format!("{}\nYour day ends at {ends}.", day.notification),
+        closing: Some(format!("It is getting late: your day ends at {ends}.")),
+        ..day.clone()
+    }
+}
+
 fn alerts(manifest: &Manifest<'_>) -> Vec<Alert> {
     let loud = |service: &str| manifest.channels.iter().any(|(name, loud)| *loud && name == service);
     let mut alerts = Vec::new();

@@ -5,8 +5,8 @@
 use chrono::{DateTime, Datelike, Timelike};
 use chrono_tz::Tz;
 use dayshift_engine::{
-    Applying, Audience, Context, Decision, Difference, Effect, Frame, Key, Kind, Looking, Parameter, ReadKind,
-    Rejection, Seq, SimTime, StateDigest, ToolCall, ToolSpec, Value, Wait, map,
+    Allowance, Applying, Audience, Context, Decision, Difference, Effect, Frame, Key, Kind, Looking, Parameter,
+    ReadKind, Rejection, Seq, SimTime, SmolStr, StateDigest, ToolCall, ToolSpec, Value, Wait, map,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub enum ClockEvent {}
 const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "clock.now",
-        summary: "Tells the time, the weekday and the office's time zone.",
+        summary: "Returns the time, the weekday, the office's time zone, when your day ends, and how many calls and turns you have left.",
         parameters: &[],
         effect: Effect::Reads,
         audience: Audience::Everybody,
@@ -32,13 +32,20 @@ const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "clock.wait",
-        summary: "Waits: until the given time, otherwise until the next thing that you would notice; at the latest until the day ends.",
-        parameters: &[Parameter::optional("until", Kind::Time, "waits until this time, whatever happens before it")],
+        summary: "Waits until the given time, or without one until something is brought to your notice; at the latest until shortly before the day ends. Answers the time that was reached and what woke you.",
+        parameters: &[Parameter::optional(
+            "until",
+            Kind::Time,
+            "wait until this time, whatever happens before it; it must lie before the end of the day",
+        )],
         effect: Effect::Reads,
         audience: Audience::Everybody,
         cost_seconds: 0,
     },
 ];
+
+/// The code of a wait that would use up the day.
+const DAY_ENDS: &str = "clock/day-ends";
 
 const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
@@ -51,7 +58,11 @@ impl Service for ClockState {
         match call.tool.as_str() {
             "clock.now" => {
                 note_now(context.frame);
-                Ok(Decision::answer(now(context.time, desk)))
+                let mut answer = now(context.time, desk);
+                if let Value::Map(map) = &mut answer {
+                    map.extend(left(&context.allowance, desk));
+                }
+                Ok(Decision::answer(answer))
             }
             "clock.wait" => wait(call.time("until"), desk, context),
             other => {
@@ -85,17 +96,57 @@ impl Service for ClockState {
 
 fn wait(until: Option<SimTime>, desk: &Desk, context: &Context<'_>) -> Result<Decision<ClockEvent>, Rejection> {
     let (wait, until) = match until {
-        None => (Wait::NextNotice, None),
+        None => {
+            refuse_near_the_end(desk, context)?;
+            (Wait::NextNotice, None)
+        }
         Some(until) => {
             note_now(context.frame);
             if until <= context.time {
                 let time = desk.show(context.time);
                 return Err(Rejection::new("clock/past", format!("it is {time} already; wait until a later time")));
             }
+            if let Some(ends) = context.allowance.day_ends.filter(|ends| until >= *ends) {
+                let ends = desk.show(ends);
+                let message =
+                    format!("your day ends at {ends}; wait until an earlier time, or hand over to end it now");
+                return Err(Rejection::new(DAY_ENDS, message));
+            }
             (Wait::Until(until), Some(desk.show(until)))
         }
     };
-    Ok(Decision { events: Vec::new(), answer: map! { "until" => until }, wait: Some(wait) })
+    Ok(Decision { events: Vec::new(), answer: map! { "asked_until" => until }, wait: Some(wait) })
+}
+
+/// Refuses to wait for a notice when the last one of the day has been given: the wait would use up the day.
+fn refuse_near_the_end(desk: &Desk, context: &Context<'_>) -> Result<(), Rejection> {
+    let Allowance { day_ends: Some(ends), closing: Some(closing), .. } = context.allowance else { return Ok(()) };
+    if context.time < closing {
+        return Ok(());
+    }
+    note_now(context.frame);
+    let ends = desk.show(ends);
+    let message =
+        format!("your day ends at {ends}, soon; finish your work, wait until a given time before that, or hand over");
+    Err(Rejection::new(DAY_ENDS, message))
+}
+
+/// Returns what a caller that has waited is answered: the time that was reached, and what woke it.
+pub(crate) fn waited(answer: &Value, now: SimTime, notices: &[String], desk: &Desk) -> Value {
+    map! {
+        "time" => desk.show(now),
+        "asked_until" => answer.get("asked_until").cloned(),
+        "woken_by" => notices.to_vec(),
+    }
+}
+
+/// Returns what the caller has left, if the kernel says so.
+fn left(allowance: &Allowance, desk: &Desk) -> Vec<(SmolStr, Value)> {
+    vec![
+        ("day_ends".into(), allowance.day_ends.map(|ends| desk.show(ends)).into()),
+        ("calls_left_in_turn".into(), allowance.calls_left.into()),
+        ("turns_left_today".into(), allowance.turns_left.into()),
+    ]
 }
 
 fn note_now(frame: &Frame) {
@@ -153,6 +204,7 @@ mod tests {
             time: bench.time,
             actor: &bench.actor,
             turn: None,
+            allowance: dayshift_engine::Allowance::default(),
             seed: dayshift_engine::Seed::new(1),
             frame: &frame,
             blobs: &bench.blobs,
@@ -161,9 +213,9 @@ mod tests {
             let call = ToolCall::new("clock.wait", arguments);
             bench.service.decide(&call, &bench.desk, &context).map(|decision| (decision.wait, decision.answer))
         };
-        assert_eq!(wait(map! {}), Ok((Some(Wait::NextNotice), map! { "until" => Value::Null })));
+        assert_eq!(wait(map! {}), Ok((Some(Wait::NextNotice), map! { "asked_until" => Value::Null })));
         let until = "2026-03-16T08:00:01Z".parse().expect("a good time");
-        let shown = map! { "until" => "2026-03-16T09:00:01+01:00" };
+        let shown = map! { "asked_until" => "2026-03-16T09:00:01+01:00" };
         assert_eq!(wait(map! { "until" => "2026-03-16T08:00:01Z" }), Ok((Some(Wait::Until(until)), shown)));
         let past = wait(map! { "until" => "2026-03-16T08:00:00Z" }).expect_err("it is past");
         assert_eq!(past.code, "clock/past");
@@ -208,7 +260,7 @@ mod tests {
                 let until = SimTime::from_millis(bench.time.as_millis() + seconds * 1_000);
                 let frame = Frame::new();
                 let context = Context {
-                    seq: Seq::default(), time: bench.time, actor: &bench.actor, turn: None, seed: dayshift_engine::Seed::new(7),
+                    seq: Seq::default(), time: bench.time, actor: &bench.actor, turn: None, allowance: dayshift_engine::Allowance::default(), seed: dayshift_engine::Seed::new(7),
                     frame: &frame, blobs: &bench.blobs,
                 };
                 let call = ToolCall::new("clock.wait", map! { "until" => until });

@@ -4,14 +4,14 @@
 use std::sync::{Arc, LazyLock};
 
 use dayshift_engine::{
-    Actor, Applying, Context, Decision, Difference, Errand, Looking, Rejection, StateDigest, ToolCall, ToolSpec, Value,
-    World, map,
+    Actor, Applying, Audience, Context, Decision, Difference, Errand, Looking, Rejection, SimTime, StateDigest,
+    ToolCall, ToolSpec, Value, World, map,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::calendar::{CalendarEvent, CalendarState};
 use crate::chat::{ChatEvent, ChatState};
-use crate::clock::{ClockEvent, ClockState};
+use crate::clock::{self, ClockEvent, ClockState};
 use crate::files::{FilesEvent, FilesState, HostChange, file_name};
 use crate::knowledge::{KnowledgeEvent, KnowledgeState};
 use crate::mail::{Attachment, MailEvent, MailState};
@@ -205,9 +205,11 @@ impl World for Office {
         }
     }
 
-    /// An office without a shell does not offer to run commands.
+    /// An office does not offer the tools of services that it does without, nor to run commands without a shell. What happens backstage needs
+    /// no offer.
     fn offers(&self, spec: &ToolSpec) -> bool {
-        spec.name != shell::RUN || self.shell.is_on()
+        let is_there = spec.audience == Audience::Backstage || self.people.has_service(service_of(spec.name));
+        is_there && (spec.name != shell::RUN || self.shell.is_on())
     }
 
     fn errand(&self, call: &ToolCall, context: &Context<'_>) -> Result<Option<Errand>, Rejection> {
@@ -249,6 +251,34 @@ impl World for Office {
         let desk = self.people.desk(&Actor::Agent);
         let (service, verb) = question.split_once('.').unwrap_or((question, ""));
         self.ask(service, verb, arguments, &desk, looking)
+    }
+
+    /// Says who wrote and about what, or in which channel.
+    fn headline(&self, event: &OfficeEvent) -> Option<String> {
+        match event {
+            OfficeEvent::Mail(MailEvent::MessageDelivered { message, .. }) => Some(message.headline()),
+            OfficeEvent::Chat(ChatEvent::MessagePosted { conversation, from, .. }) => {
+                let from = self.people.display(from);
+                Some(match conversation.strip_prefix('#') {
+                    Some(channel) => format!("{from} wrote in the chat channel #{channel}."),
+                    None => format!("{from} wrote to you in chat."),
+                })
+            }
+            OfficeEvent::Mail(_)
+            | OfficeEvent::Chat(_)
+            | OfficeEvent::Calendar(_)
+            | OfficeEvent::Clock(_)
+            | OfficeEvent::Files(_)
+            | OfficeEvent::Knowledge(_)
+            | OfficeEvent::People(_)
+            | OfficeEvent::Records(_)
+            | OfficeEvent::Sheets(_)
+            | OfficeEvent::Shell(_) => None,
+        }
+    }
+
+    fn waited(&self, answer: Value, now: SimTime, notices: &[String]) -> Value {
+        clock::waited(&answer, now, notices, &self.people.desk(&Actor::Agent))
     }
 
     fn digest(&self) -> StateDigest {

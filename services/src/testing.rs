@@ -64,6 +64,7 @@ impl<S: Service> Bench<S> {
             time: self.time,
             actor: &actor,
             turn: Some(Turn::new(1)),
+            allowance: dayshift_engine::Allowance::default(),
             seed: Seed::new(7),
             frame: &frame,
             blobs: &self.blobs,

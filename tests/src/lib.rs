@@ -1,5 +1,6 @@
 //! What the tests of the whole share: loading built-in scenarios and playing agents on them. Not a test itself.
 
+mod hostile;
 mod material;
 mod office;
 
@@ -14,6 +15,7 @@ use dayshift_scenarios::{Scenario, built_in, built_in_names};
 use dayshift_services::Office;
 use dayshift_stores::{BranchId, MemoryStore, Store};
 
+pub use hostile::{Hostile, furnished};
 pub use material::{Material, Specimen, faults};
 pub use office::Bench;
 

@@ -77,7 +77,16 @@ impl Bench {
             Audience::Everybody => (Actor::Agent, Some(Turn::new(1))),
         };
         let (seq, time, seed) = (self.seq, self.time, Seed::new(7));
-        let context = Context { seq, time, actor: &actor, turn, seed, frame: &frame, blobs: &self.blobs };
+        let context = Context {
+            seq,
+            time,
+            actor: &actor,
+            turn,
+            allowance: dayshift_engine::Allowance::default(),
+            seed,
+            frame: &frame,
+            blobs: &self.blobs,
+        };
         let decision =
             spec.admit(&call).and_then(|()| self.office.decide(&call, &context)).inspect_err(|rejection| {
                 assert!(rejection.code.contains('/') && !rejection.message.is_empty(), "{tool}: {rejection:?}");

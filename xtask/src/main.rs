@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+mod limits;
 mod tidy;
 
 /// The packages that tests compare with, the first two of which bring calendars along, and those under which the Python module is tested.
@@ -34,6 +35,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
 
   ci      formats, lints, tidies and tests everything, as continuous integration does
   tidy    checks the invariants that the compiler cannot see
+  limits  writes docs/limits.md from the limits in the code
   python  installs the Python packages that tests compare with, and unpacks those that bring files to read, into target/venv
   fuzz [SECONDS [TARGET]]   runs every fuzz target, or one, for so long (default 60); the target `properties` is the property tests,
                             drawn from other seeds than continuous integration draws from";
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["ci"] => ci(),
         ["tidy"] => tidy::check(&root()),
+        ["limits"] => tidy::sources(&root()).and_then(|sources| limits::write(&root(), &sources)),
         ["python"] => python(),
         ["fuzz"] => fuzz("60", None),
         ["fuzz", seconds] => fuzz(seconds, None),

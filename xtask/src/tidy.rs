@@ -23,6 +23,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         random_seeds(path, text, &mut faults);
     }
     one_seed(root, &mut faults);
+    crate::limits::check(root, &sources, &mut faults);
     one_file_names_sled(&sources, &mut faults);
     services_know_only_themselves(&sources, &mut faults);
     core_builds_without(root, &["tokio", "sled"], &mut faults)?;
@@ -30,7 +31,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
 }
 
 /// Returns the tracked source files, relative to the root, with their text.
-fn sources(root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
+pub(crate) fn sources(root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {

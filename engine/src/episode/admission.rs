@@ -9,7 +9,7 @@ use crate::tool::{Audience, Rejection, ToolSpec};
 use crate::value::Value;
 use crate::world::World;
 
-use super::error::{EpisodeError, SCRIPT_MESSAGE_CHARS_MAX};
+use super::error::{EpisodeError, MESSAGE_BYTES_MAX, SCRIPT_MESSAGE_CHARS_MAX};
 
 /// Returns what is recorded of a script that failed.
 pub(super) fn failed(code: &'static str, error: &ScriptError) -> Outcome {
@@ -18,6 +18,17 @@ pub(super) fn failed(code: &'static str, error: &ScriptError) -> Outcome {
         message.truncate(end);
     }
     Outcome::Refused(Rejection::new(code, message))
+}
+
+/// Returns a message as it is recorded: one that is too long ends with a note of how much there was.
+pub(super) fn bounded_message(text: &str) -> String {
+    if text.len() <= MESSAGE_BYTES_MAX {
+        return text.to_owned();
+    }
+    let note = format!("\n[cut: the message has {} bytes, and at most {MESSAGE_BYTES_MAX} are recorded]", text.len());
+    let mut kept = text[..text.floor_char_boundary(MESSAGE_BYTES_MAX - note.len())].to_owned();
+    kept.push_str(&note);
+    kept
 }
 
 pub(super) fn missing(accesses: &Accesses) -> Result<(), EpisodeError> {

@@ -42,7 +42,7 @@ impl<W: World> Episode<W> {
             event: original.head.event.clone(),
             ..Draft::of(original.head.actor.clone(), Request::Look)
         };
-        let frame = Frame::new();
+        let frame = Frame::with_budget(self.script.plan().limits.budget());
         let decided = self.decide(&draft, &call, &frame, original.time, |_, _| brought.unwrap_or_default());
         let answer = match decided.decision {
             Ok(decision) => {

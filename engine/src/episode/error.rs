@@ -4,13 +4,19 @@ use smol_str::SmolStr;
 
 use crate::chain::BadLink;
 use crate::codec::CodecError;
-use crate::id::BlobId;
+use crate::id::{Actor, BlobId};
 use crate::tool::Rejection;
 
 /// How many records the world may make between two inputs. More means that personas or events set one another off without end.
 pub const SETTLE_RECORDS_MAX: u64 = 20_000;
 
-/// The longest message of an agent, in bytes (1 MiB).
+/// How many bytes of records and blobs the world may make between two inputs (64 MiB).
+pub const SETTLE_BYTES_MAX: u64 = 64 << 20;
+
+/// What the agent is told when the episode ends because it has used up its bytes or records.
+pub const EPISODE_FULL: &str = "The episode has used up the records or bytes that it may take, and ends here.";
+
+/// How much of an agent's message is recorded, in bytes (1 MiB).
 pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
 
 /// The code of the look of a persona whose script failed.
@@ -34,12 +40,6 @@ pub enum EpisodeError {
     /// What comes from outside does not say so.
     #[error("'{0}' cannot be staged: an event from outside has a name of its own kind and is not the agent's act")]
     NotOutside(crate::id::EventId),
-    /// A message is too long to record; nothing was recorded.
-    #[error("the message has {bytes} bytes, and at most {MESSAGE_BYTES_MAX} are recorded; say less at once")]
-    TooLong {
-        /// Its length.
-        bytes: usize,
-    },
     /// A command that lays out the initial world was refused.
     #[error("the initial world cannot be laid out: {tool}: {rejection}")]
     Setup {
@@ -54,8 +54,18 @@ pub enum EpisodeError {
     #[error("the blob {0} is missing from the store; verify the run")]
     BlobMissing(BlobId),
     /// The world does not come to rest.
-    #[error("events and personas set one another off without end: {SETTLE_RECORDS_MAX} records since the last input")]
-    Restless,
+    #[error(
+        "events and personas set one another off without end: {records} records and {bytes} bytes since the last input, the last by {actor}; \
+         let them wait, or answer only once"
+    )]
+    Restless {
+        /// How many records the world made.
+        records: u64,
+        /// How many bytes they take.
+        bytes: u64,
+        /// Who made the last one.
+        actor: Actor,
+    },
     /// A record does not decode.
     #[error(transparent)]
     Codec(#[from] CodecError),

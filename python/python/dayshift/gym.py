@@ -79,10 +79,12 @@ class TextEnv(gymnasium.Env[str, str]):
         truncated = self.steps >= self.steps_max
         try:
             parsed = json.loads(action)
+        except (ValueError, RecursionError) as error:
+            parsed = {"unreadable": f"the action is no JSON that can be read: {error}"}
+        try:
             observation, reward, terminated, _, info = self.env.step(parsed)
         except (ValueError, TypeError) as error:
-            refused = {"answer": None, "error": {"code": "action/unreadable", "message": str(error)}, "notices": []}
-            return self._show(refused), 0.0, False, truncated, {}
+            observation, reward, terminated, _, info = self.env.step({"unreadable": str(error)})
         return self._show(observation), reward, terminated, truncated, info
 
     def render(self) -> str | None:

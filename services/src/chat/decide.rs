@@ -41,7 +41,7 @@ impl ChatState {
                     "kind" => if is_channel { "channel" } else { "direct" },
                     "others" => others.collect::<Vec<_>>(),
                     "messages" => numbers.len(),
-                    "unread" => numbers.iter().filter(|number| **number > seen).count(),
+                    "unread" => numbers.iter().filter(|number| **number > seen && !self.is_from(name, **number, &desk.name)).count(),
                 }
             })
             .collect();

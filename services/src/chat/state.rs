@@ -66,6 +66,15 @@ impl ChatState {
         self.messages.get(conversation)?.0.get(frame, &number)
     }
 
+    /// Returns whether `name` wrote the message `number` of `conversation`. Not a read of its own: a message never changes, so who wrote it goes
+    /// with the numbers that there are.
+    pub(super) fn is_from(&self, conversation: &SmolStr, number: u32, name: &SmolStr) -> bool {
+        self.messages
+            .get(conversation)
+            .and_then(|messages| messages.0.peek(&number))
+            .is_some_and(|message| message.from == *name)
+    }
+
     /// Returns how many messages `conversation` has, without noting a read.
     pub(super) fn peek_len(&self, conversation: &SmolStr) -> usize {
         self.messages.get(conversation).map_or(0, |messages| messages.0.len())

@@ -401,6 +401,7 @@ fn what_another_service_saves_is_there() {
         time: bench.time,
         actor: &bench.actor,
         turn: None,
+        allowance: dayshift_engine::Allowance::default(),
         seed: dayshift_engine::Seed::new(1),
         frame: &frame,
         blobs: &bench.blobs,

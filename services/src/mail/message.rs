@@ -118,6 +118,17 @@ impl Message {
         snippet
     }
 
+    /// Returns who wrote and about what, as one line for the recipient.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let from = self.from.first().map_or_else(|| "an unknown sender".to_owned(), Mailbox::show);
+        if self.subject.is_empty() {
+            format!("New mail from {from}.")
+        } else {
+            format!("New mail from {from}: {}", self.subject)
+        }
+    }
+
     /// Returns whether the text that is kept is the whole body.
     #[must_use]
     pub fn is_text_whole(&self) -> bool {

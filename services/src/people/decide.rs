@@ -18,9 +18,9 @@ impl PeopleState {
                 let event = PeopleEvent::PersonIntroduced { name, display, address, role, agent };
                 Ok(Decision::change(vec![event], answer))
             }
-            Command::Settle { zone, workday } => {
+            Command::Settle { zone, workday, without } => {
                 let answer = map! { "zone" => zone.name() };
-                Ok(Decision::change(vec![PeopleEvent::OfficeSettled { zone, workday }], answer))
+                Ok(Decision::change(vec![PeopleEvent::OfficeSettled { zone, workday, without }], answer))
             }
             Command::Remember { persona, memory } => {
                 let answer = map! { "persona" => persona.clone() };

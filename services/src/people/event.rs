@@ -28,6 +28,9 @@ pub enum PeopleEvent {
         zone: Tz,
         /// The working hours, if they were said.
         workday: Option<Workday>,
+        /// The services that the office does without: their tools are not offered. Sorted.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        without: Vec<SmolStr>,
     },
     /// A persona remembers this from now on, instead of what it remembered before.
     MemoryKept {

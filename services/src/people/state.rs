@@ -32,10 +32,11 @@ pub struct Person {
 }
 
 /// What holds for the whole office.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Settings {
     zone: Tz,
     workday: Option<Workday>,
+    without: Vec<SmolStr>,
 }
 
 const QUESTIONS: &[&str] = &["list", "memory", "office", "person"];
@@ -47,7 +48,10 @@ impl PeopleState {
         Self {
             people: Collection::new("people:"),
             memories: Collection::ungraded("people:memory/"),
-            settings: Tracked::new(Key::new("people:office/settings"), Settings { zone: Tz::UTC, workday: None }),
+            settings: Tracked::new(
+                Key::new("people:office/settings"),
+                Settings { zone: Tz::UTC, workday: None, without: Vec::new() },
+            ),
             agent: None,
         }
     }
@@ -82,6 +86,18 @@ impl PeopleState {
         self.settings.get(frame).workday
     }
 
+    /// Returns whether the office has the service `service`. Not a read: what tools there are is the same all through an episode.
+    #[must_use]
+    pub fn has_service(&self, service: &str) -> bool {
+        !self.settings.peek().without.iter().any(|without| without == service)
+    }
+
+    /// Returns the name as it is written in a letter of the person called `name`, without noting a read; the bare name of one who is unknown.
+    #[must_use]
+    pub fn display(&self, name: &SmolStr) -> SmolStr {
+        self.people.peek(name).map_or_else(|| name.clone(), |person| person.display.clone())
+    }
+
     /// Returns the agent's name without noting a read.
     pub(super) fn agent(&self) -> Option<&SmolStr> {
         self.agent.as_ref()
@@ -97,7 +113,9 @@ impl PeopleState {
                 }
                 self.people.insert(applying, name, Person { display, address, role, is_agent: agent });
             }
-            PeopleEvent::OfficeSettled { zone, workday } => self.settings.set(applying, Settings { zone, workday }),
+            PeopleEvent::OfficeSettled { zone, workday, without } => {
+                self.settings.set(applying, Settings { zone, workday, without });
+            }
             PeopleEvent::MemoryKept { persona, memory } => self.memories.insert(applying, persona, memory),
         }
     }
@@ -165,7 +183,7 @@ impl Graded for Person {
 }
 
 impl Settings {
-    fn show(self) -> Value {
+    fn show(&self) -> Value {
         let clock = |minutes: u16| format!("{:02}:{:02}", minutes / 60, minutes % 60);
         map! {
             "zone" => self.zone.name(),

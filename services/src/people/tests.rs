@@ -165,7 +165,8 @@ fn questions_are_answered_or_refused() {
 #[test]
 fn events_round_trip_and_differences_name_people() {
     let mut bench = bench();
-    let event = super::PeopleEvent::OfficeSettled { zone: chrono_tz::Europe::Berlin, workday: None };
+    let event =
+        super::PeopleEvent::OfficeSettled { zone: chrono_tz::Europe::Berlin, workday: None, without: Vec::new() };
     let stored = rmp_serde::to_vec_named(&event).expect("an event can be stored");
     assert_eq!(rmp_serde::from_slice(&stored).ok(), Some(event));
     let before = bench.service.clone();

@@ -10,7 +10,7 @@ use super::{MEMORY_BYTES_MAX, PEOPLE_SHOWN_MAX, PERSON_NAME_BYTES_MAX, PERSON_TE
 #[derive(Debug)]
 pub(super) enum Command<'a> {
     Introduce { name: SmolStr, display: SmolStr, address: SmolStr, role: Option<SmolStr>, agent: bool },
-    Settle { zone: Tz, workday: Option<Workday> },
+    Settle { zone: Tz, workday: Option<Workday>, without: Vec<SmolStr> },
     Remember { persona: SmolStr, memory: &'a Value },
     List { query: Option<String>, limit: usize },
     Read { name: &'a str },
@@ -62,6 +62,7 @@ pub(super) const TOOLS: &[ToolSpec] = &[
             Parameter::required("zone", Kind::Text, "The IANA time zone, such as Europe/Berlin."),
             Parameter::optional("workday_start", Kind::Text, "When work starts, as HH:MM."),
             Parameter::optional("workday_end", Kind::Text, "When work ends, as HH:MM."),
+            Parameter::optional("without", Kind::List(&Kind::Text), "The services whose tools are not offered."),
         ],
     ),
 ];
@@ -77,7 +78,12 @@ impl<'a> Command<'a> {
                 role: call.optional_text("role").map(|role| short_text(role, "role")).transpose()?,
                 agent: call.flag("agent"),
             },
-            "people.settle" => Self::Settle { zone: zone(call.text("zone"))?, workday: workday(call)? },
+            "people.settle" => {
+                let mut without: Vec<SmolStr> = call.texts("without").map(SmolStr::from).collect();
+                without.sort_unstable();
+                without.dedup();
+                Self::Settle { zone: zone(call.text("zone"))?, workday: workday(call)?, without }
+            }
             "people.remember" => {
                 let memory = call.arguments.get("memory").unwrap_or(&Value::Null);
                 let bytes = memory.to_string().len();

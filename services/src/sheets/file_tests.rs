@@ -319,6 +319,7 @@ fn an_event_survives_its_stored_form() {
         time: bench.time,
         actor: &dayshift_engine::Actor::Scenario,
         turn: None,
+        allowance: dayshift_engine::Allowance::default(),
         seed: dayshift_engine::Seed::new(7),
         frame: &frame,
         blobs: &bench.blobs,

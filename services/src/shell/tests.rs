@@ -8,7 +8,16 @@ use crate::testing::Bench;
 fn order(bench: &Bench<ShellState>, actor: &Actor, arguments: Value) -> Result<Value, Rejection> {
     let frame = Frame::new();
     let (seq, time, blobs) = (Seq::default(), SimTime::from_millis(1_773_651_600_000), MemoryBlobs::new());
-    let context = Context { seq, time, actor, turn: None, seed: Seed::new(1), frame: &frame, blobs: &blobs };
+    let context = Context {
+        seq,
+        time,
+        actor,
+        turn: None,
+        allowance: dayshift_engine::Allowance::default(),
+        seed: Seed::new(1),
+        frame: &frame,
+        blobs: &blobs,
+    };
     bench.service.order(&ToolCall::new(RUN, arguments), "/in", &bench.desk, &context)
 }
 

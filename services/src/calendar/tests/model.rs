@@ -183,8 +183,16 @@ fn events_survive_the_log_and_build_the_same_state() {
     let frame = Frame::new();
     let actor = Actor::Agent;
     let (seq, time) = (bench.seq.next(), bench.time);
-    let context =
-        Context { seq, time, actor: &actor, turn: None, seed: Seed::new(7), frame: &frame, blobs: &bench.blobs };
+    let context = Context {
+        seq,
+        time,
+        actor: &actor,
+        turn: None,
+        allowance: dayshift_engine::Allowance::default(),
+        seed: Seed::new(7),
+        frame: &frame,
+        blobs: &bench.blobs,
+    };
     let call = ToolCall::new("calendar.create", arguments);
     let decision = bench.service.decide(&call, &bench.desk, &context).expect("an event that can be created");
     assert_eq!(decision.events.len(), 2, "Ann's and Bob's");

@@ -15,6 +15,7 @@ fn take_over(bench: &mut Bench<FilesState>, changes: &[HostChange<'_>]) -> Resul
         time: bench.time,
         actor: &bench.actor,
         turn: None,
+        allowance: dayshift_engine::Allowance::default(),
         seed: Seed::new(1),
         frame: &frame,
         blobs: &bench.blobs,

@@ -111,6 +111,7 @@ fn events_survive_their_encoding() {
         time: bench.time,
         actor: &actor,
         turn: None,
+        allowance: dayshift_engine::Allowance::default(),
         seed: Seed::new(7),
         frame: &frame,
         blobs: &bench.blobs,

@@ -194,6 +194,7 @@ pub(super) fn saved(bench: &Bench<MailState>, uid: i64, name: &str) -> Vec<u8> {
         time: bench.time,
         actor: &bench.actor,
         turn: None,
+        allowance: dayshift_engine::Allowance::default(),
         seed: Seed::new(7),
         frame: &frame,
         blobs: &bench.blobs,

@@ -79,6 +79,7 @@ fn a_late_table_makes_the_caller_wait() {
         time,
         actor: &bench.actor,
         turn: None,
+        allowance: dayshift_engine::Allowance::default(),
         seed: dayshift_engine::Seed::new(7),
         frame: &frame,
         blobs: &bench.blobs,
