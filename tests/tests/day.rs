@@ -31,15 +31,11 @@ const CHECKS: &str = "def answered():\n    return len(mail.messages('bo@acme.exa
 
 const BO: &str = "\
 def react(me, memory):
-    if memory:
-        return {'memory': 'done'}
-    return {
-        'memory': 'done',
-        'commands': [
-            ('mail.send', {'to': [me.agent_address], 'subject': 'Invoice 17', 'body': 'Is it paid?'}),
-            ('chat.send', {'with': me.agent, 'text': 'I sent you a mail.'}),
-        ],
-    }
+    if memory.get('sent'):
+        return {'memory': memory}
+    mail = call('mail.send', to = [me.agent_address], subject = 'Invoice 17', body = 'Is it paid?')
+    line = call('chat.send', **{'with': me.agent, 'text': 'I sent you a mail.'})
+    return {'memory': {'sent': True}, 'do': [mail, line]}
 ";
 
 fn start() -> (LiveRun, Step) {
@@ -124,8 +120,12 @@ fn own_chat_messages_are_not_unread() {
     let (mut live, _) = start();
     call(&mut live, "chat.send", map! { "with" => "bo", "text" => "Yes." });
     let listed = field(&call(&mut live, "chat.conversations", map! {}), "conversations");
-    let unread = listed.as_list().and_then(|all| all.first()).and_then(|one| one.get("unread")).cloned();
-    assert_eq!(unread, Some(Value::Int(0)));
+    let conversation = listed.as_list().and_then(|all| all.first()).expect("one");
+    // Bo has answered; what Ann wrote herself is no news to her.
+    assert_eq!(
+        (conversation.get("messages"), conversation.get("unread")),
+        (Some(&Value::Int(2)), Some(&Value::Int(1)))
+    );
 }
 
 #[test]
