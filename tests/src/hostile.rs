@@ -358,7 +358,7 @@ pub fn furnished() -> Bench {
     lay("files.write", map! { "path" => "/wide.csv", "text" => format!("{}\n", ",".repeat(20_000)).repeat(20) });
     lay("files.write", map! { "path" => "/bomb.pdf", "text" => inline_font_pdf() });
     lay("mail.send", map! { "to" => vec!["ann@acme.example"], "subject" => "Hello", "body" => "Body\n".repeat(2_000) });
-    lay("calendar.make", map! { "name" => "Team" });
+    lay("calendar.make", map! { "calendar" => "Team" });
     for rule in ["FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU", "FREQ=DAILY", "FREQ=YEARLY;BYMONTH=1,7"] {
         for number in 0..20_i64 {
             let summary = format!("Meeting {number}");
