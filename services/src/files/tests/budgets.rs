@@ -12,6 +12,7 @@ fn call_with(bench: &Bench<FilesState>, tool: &str, arguments: &Value, work: u64
         time: bench.time,
         actor: &Actor::Agent,
         turn: Some(Turn::new(1)),
+        allowance: dayshift_engine::Allowance::default(),
         seed: Seed::new(7),
         frame: &frame,
         blobs: &bench.blobs,

@@ -214,6 +214,7 @@ fn a_search_takes_all_of_its_budget_and_no_more() {
             time: bench.time,
             actor: &Actor::Agent,
             turn: Some(Turn::new(1)),
+            allowance: dayshift_engine::Allowance::default(),
             seed: Seed::new(7),
             frame: &frame,
             blobs: &bench.blobs,
