@@ -62,7 +62,11 @@ fn easy_copy_of_the_package(to: &Path) {
         for entry in std::fs::read_dir(from).expect("a folder") {
             let entry = entry.expect("an entry").path();
             let target = to.join(entry.file_name().expect("a name"));
-            if entry.is_dir() { copy(&entry, &target) } else { std::fs::copy(&entry, &target).map(|_| ()).expect("copied") }
+            if entry.is_dir() {
+                copy(&entry, &target)
+            } else {
+                std::fs::copy(&entry, &target).map(|_| ()).expect("copied")
+            }
         }
     }
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/library").join(SCENARIO), to);
