@@ -70,7 +70,7 @@ def nested(levels):
     return value
 
 
-@pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 10**5000, float("nan"), float("inf"), "\ud800", nested(10_000)])
+@pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 10**5000, float("nan"), float("inf"), "\ud800", nested(10_000)], ids=str.split("over under huge nan infinity surrogate deep"))
 def test_arguments_that_no_record_holds_are_refused_on_record(scenario, value):
     env = dayshift.make(scenario)
     env.reset(seed=1)

@@ -67,6 +67,7 @@ static TOOLS: [&ToolSpec; 6] = [
             Parameter::required("zone", TEXT, ""),
             Parameter::optional("workday_start", TEXT, ""),
             Parameter::optional("workday_end", TEXT, ""),
+            Parameter::optional("without", Kind::List(&TEXT), ""),
         ],
     ),
 ];

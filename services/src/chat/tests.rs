@@ -112,7 +112,7 @@ fn only_members_read_and_write_a_channel() {
     let list = bench.call("chat.conversations", map! {}).expect("listed");
     assert_eq!(
         list.to_string(),
-        r##"{"conversations":[{"conversation":"#team","kind":"channel","messages":1,"others":["Ben"],"unread":1}]}"##
+        r##"{"conversations":[{"conversation":"#team","kind":"channel","messages":1,"others":["Ben"],"unread":0}]}"##
     );
     assert_eq!(bench.ask("conversations", map! {}), Ok(["#board", "#team"].into_iter().collect()));
 }
