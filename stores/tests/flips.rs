@@ -1,6 +1,8 @@
 //! One bit flips where a store rests: nothing is lost but the records it hits, what is missing is said exactly, and nothing panics. 100 flips of each
 //! kind; `DAYSHIFT_BIT_FLIPS=1000` tries more, and prints what came out.
 
+#![expect(clippy::disallowed_methods, reason = "the number of flips may come from the environment")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::{ControlFlow, Range};
@@ -39,8 +41,11 @@ struct Rested {
     /// The files of the log, and which of their bytes are not zero.
     files: Vec<(PathBuf, Vec<usize>)>,
     /// Where each record stands, in every copy.
-    places: BTreeMap<(&'static str, usize), Vec<(usize, Range<usize>)>>,
+    places: BTreeMap<(&'static str, usize), Copies>,
 }
+
+/// Where copies of one record stand: the file's index, and the bytes.
+type Copies = Vec<(usize, Range<usize>)>;
 
 fn rested(kind: Kind) -> Rested {
     let folder = scratch();

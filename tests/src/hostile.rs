@@ -365,7 +365,7 @@ pub fn furnished() -> Bench {
             let (start, end) = ("2026-03-16T09:00:00", "2026-03-16T10:00:00");
             lay(
                 "calendar.create",
-                map! { "calendar" => "Team", "summary" => summary, "start" => start, "end" => end, "rrule" => rule },
+                map! { "calendar" => "Team", "summary" => summary, "start" => start, "end" => end, "zone" => "Europe/Berlin", "rrule" => rule },
             );
         }
     }
@@ -403,7 +403,7 @@ fn inline_font_pdf() -> String {
     let table = pdf.len();
     let _ = write!(pdf, "xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
     for place in places {
-        let _ = write!(pdf, "{place:010} 00000 n \n");
+        let _ = writeln!(pdf, "{place:010} 00000 n ");
     }
     let _ = write!(pdf, "trailer << /Size {} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n", objects.len() + 1);
     pdf

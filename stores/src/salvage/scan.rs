@@ -201,7 +201,7 @@ impl Scan {
 
     /// Notes that a record is said to be a branch's own.
     fn own(&mut self, branch: u64, seq: u64, record: &[u8], checked: bool) {
-        if !Envelope::of(record).is_some_and(|envelope| envelope.seq.get() == seq) {
+        if Envelope::of(record).is_none_or(|envelope| envelope.seq.get() != seq) {
             return;
         }
         let hash = RecordHash::of(record);

@@ -185,7 +185,12 @@ fn kind(format: Format) -> Kind {
         FormatClass::Time => Kind::Time,
         FormatClass::DateTime => Kind::DateTime,
         FormatClass::Duration => Kind::Span,
-        _ => Kind::Other,
+        FormatClass::Currency { .. }
+        | FormatClass::Text
+        | FormatClass::Scientific
+        | FormatClass::Fraction
+        | FormatClass::Other
+        | _ => Kind::Other,
     }
 }
 

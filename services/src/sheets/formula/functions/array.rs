@@ -39,7 +39,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         let grid = on.grid(&a[0])?;
         let keep = on.grid(&a[1])?;
         let by_row = keep.columns == 1 && keep.rows == grid.rows;
-        if !by_row && !(keep.rows == 1 && keep.columns == grid.columns) {
+        if !(by_row || keep.rows == 1 && keep.columns == grid.columns) {
             return Err(CellError::Value.into());
         }
         let mut kept = Vec::new();

@@ -337,7 +337,7 @@ fn rows_values<'a>(on: &Evaluator<'a>, operands: &[Operand<'a>]) -> Res<Vec<Cell
     };
     let column = match &wanted {
         CellValue::Number(number) => super::cut(*number).ok().and_then(|number| u32::try_from(number - 1).ok()),
-        value => named(value),
+        value @ (CellValue::Empty | CellValue::Text(_) | CellValue::Bool(_) | CellValue::Error(_)) => named(value),
     };
     let column = column.filter(|column| *column < database.columns).ok_or(CellError::Value)?;
     let columns: Vec<Option<u32>> = (0..conditions.columns).map(|column| named(conditions.at(0, column))).collect();

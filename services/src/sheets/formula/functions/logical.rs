@@ -194,14 +194,22 @@ fn caught<'a>(on: &Evaluator<'a>, nodes: &'a [ASTNode], is_caught: fn(CellError)
             Operand::Lambda(_) | Operand::Omitted => kept(first),
             Operand::Value(..) | Operand::Area(_) | Operand::Array(_) => match on.single(&first)? {
                 CellValue::Error(error) if is_caught(error) => kept(instead()?),
-                _ => Ok(first),
+                CellValue::Empty
+                | CellValue::Number(_)
+                | CellValue::Text(_)
+                | CellValue::Bool(_)
+                | CellValue::Error(_) => Ok(first),
             },
         };
     }
     let (first, instead) = (on.grid(&first)?, on.grid(&instead()?)?);
     merged(on, &[&first, &instead], |values| match &values[0] {
         CellValue::Error(error) if is_caught(*error) => values[1].clone(),
-        value => value.clone(),
+        value @ (CellValue::Empty
+        | CellValue::Number(_)
+        | CellValue::Text(_)
+        | CellValue::Bool(_)
+        | CellValue::Error(_)) => value.clone(),
     })
 }
 

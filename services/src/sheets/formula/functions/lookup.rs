@@ -88,7 +88,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         let node = node.and_then(|number| nodes.get(number)).ok_or(CellError::Value)?;
         Ok(match on.evaluate(node)? {
             Operand::Omitted => 0.0.into(),
-            operand => operand,
+            operand @ (Operand::Value(..) | Operand::Area(_) | Operand::Array(_) | Operand::Lambda(_)) => operand,
         })
     }),
 ];
@@ -124,7 +124,9 @@ impl Search {
         }
         let pattern = match wanted {
             CellValue::Text(text) if self.patterns && Pattern::is_one(text) => Some(Pattern::new(text)),
-            _ => None,
+            CellValue::Empty | CellValue::Number(_) | CellValue::Text(_) | CellValue::Bool(_) | CellValue::Error(_) => {
+                None
+            }
         };
         on.budget().work(1 + table.len() as u64 / LOOKED_AT_PER_UNIT)?;
         let along = |(row, column, value)| match line {
