@@ -25,11 +25,11 @@ use crate::schedule::{Due, Observed, Schedule, condition_failed, event_id};
 use crate::script::{PastCall, Reaction, Scene, Script, log_keys};
 use crate::template::fill;
 use crate::time::SimTime;
-use crate::tool::{Audience, Rejection, ToolCall, ToolSpec};
+use crate::tool::{Rejection, ToolCall};
 use crate::value::Value;
-use crate::world::{Allowance, Context, Decision, Wait, World};
+use crate::world::{Context, Decision, Wait, World};
 
-use self::admission::{bounded_message, failed, missing, note_named_blobs, spec_of, unknown_tool};
+use self::admission::{bounded_message, ends, failed, missing, note_named_blobs, spec_of};
 pub use self::again::Again;
 pub use self::error::{
     CONDITION_FAILED, EPISODE_FULL, EpisodeError, MESSAGE_BYTES_MAX, PERSONA_FAILED, REFERENCE_MISSING,
@@ -824,60 +824,6 @@ impl<W: World> Episode<W> {
         Decided { decision, brought: brought.filter(|brought| *brought != Value::Null) }
     }
 
-    /// Refuses a call that no world need see.
-    fn admit(&self, draft: &Draft, call: &ToolCall) -> Result<&'static ToolSpec, Rejection> {
-        call.admit_readable()?;
-        let spec = spec_of::<W>(&call.tool)
-            .filter(|spec| spec.audience == Audience::Everybody || draft.actor != Actor::Agent)
-            .filter(|spec| self.world.offers(spec))
-            .ok_or_else(|| unknown_tool(&self.world, &call.tool))?;
-        if draft.actor == Actor::Agent {
-            self.admit_turn()?;
-        }
-        spec.admit(call).map(|()| spec)
-    }
-
-    fn admit_wait(&self, decision: Decision<W::Event>) -> Result<Decision<W::Event>, Rejection> {
-        if decision.wait.is_some() && self.script.plan().clock == Clock::Staged {
-            return Err(Rejection::new(
-                "clock/stands-still",
-                "time stands still within a day; hand over to go on to the next one",
-            ));
-        }
-        Ok(decision)
-    }
-
-    /// Returns what the agent has left of its day and turn after the call of `draft`.
-    fn allowance(&self, draft: &Draft) -> Allowance {
-        let plan = self.script.plan();
-        let is_new = draft.turn.is_some_and(|turn| turn > self.schedule.turn);
-        let calls = if is_new { 0 } else { self.schedule.calls_in_turn };
-        let turns = self.schedule.turns_today + u32::from(is_new);
-        let today = (self.schedule.day.get() as usize).checked_sub(1).and_then(|index| plan.days.get(index));
-        let today = today.filter(|_| plan.clock == Clock::Flowing);
-        Allowance {
-            day_ends: today.map(|day| day.ends),
-            closing: today.map(crate::plan::PlannedDay::closing_at),
-            calls_left: plan.limits.calls_per_turn_max.saturating_sub(calls + 1),
-            turns_left: plan.limits.turns_per_day_max.saturating_sub(turns),
-        }
-    }
-
-    fn admit_turn(&self) -> Result<(), Rejection> {
-        let plan = self.script.plan();
-        let turns_max = plan.limits.turns_per_day_max;
-        if self.schedule.turns_today > turns_max {
-            let message = format!("the {turns_max} turns of this day are used up; hand over to go on");
-            return Err(Rejection::new("turn/too-many", message));
-        }
-        let calls_max = plan.limits.calls_per_turn_max;
-        if self.schedule.calls_in_turn >= calls_max {
-            let message = format!("a turn holds at most {calls_max} calls; begin another one");
-            return Err(Rejection::new("turn/too-many-calls", message));
-        }
-        Ok(())
-    }
-
     fn append(
         &mut self,
         draft: Draft,
@@ -931,9 +877,4 @@ impl<W: World> Episode<W> {
         self.absorb_record(record, Some(head), traced)?;
         Ok(seq)
     }
-}
-
-/// Returns when a call that began at `time` takes effect: on a flowing clock the agent's calls take their cost, all others none.
-fn ends(plan: &Plan, actor: &Actor, spec: &ToolSpec, time: SimTime) -> SimTime {
-    if plan.clock == Clock::Flowing && *actor == Actor::Agent { time + spec.cost() } else { time }
 }
