@@ -181,6 +181,8 @@ def scenario_of(task: Task) -> Scenario:
             for number, at in enumerate(opens)
         ],
         "outside": "allowed",
+        # Laid out by the stages of the task, not by the package.
+        "services": {name: True for name in ("calendar", "knowledge", "records", "sheets")},
         "checks": [],
     }
     files = {
