@@ -445,6 +445,8 @@ impl<W: World> Episode<W> {
         let plan = script.plan();
         let effective = match head.request.tool().and_then(spec_of::<W>) {
             // A refused call takes no time.
+            // Decoded only where the clock asks: elsewhere no call takes time.
+            Some(_) if plan.clock == Clock::Staged || head.actor != Actor::Agent => time,
             Some(spec) if !events.is_empty() || stored.outcome()?.rejection().is_none() => {
                 ends(plan, &head.actor, spec, time)
             }
